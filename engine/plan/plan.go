@@ -1,0 +1,181 @@
+// Package plan holds the compiled pipeline: names resolved, the graph ordered, types known, expressions
+// kept as source with a type and a place. It is data only, with a JSON form (plan.json, which a run
+// freezes and resume reads) and a text dump that tests compare.
+//
+// A Plan holds a Graph of Nodes. A Node is one stage; its Needs are indexes of nodes of the same graph,
+// already reduced (what another need implies is left out). A node with a Body runs a graph of its own
+// inside the same run, a node with ForEach runs once for each item; the language has no key for either
+// yet, the machine runs both.
+//
+// Package compile makes plans from documents; package machine runs them; package check advises on them.
+package plan
+
+import (
+	"example.com/pipe/engine/source"
+	"example.com/pipe/engine/value"
+)
+
+// Format is the number of plan.json's form; fields are only added within it.
+const Format = 1
+
+// Plan is a pipeline ready to run.
+type Plan struct {
+	Format      int     `json:"format"`
+	Name        string  `json:"name"`
+	Description string  `json:"description,omitempty"`
+	Version     int     `json:"version"` // of the language
+	File        string  `json:"file,omitempty"`
+	Inputs      []Param `json:"inputs,omitempty"`
+	Graph       Graph   `json:"graph"`
+}
+
+// Graph is a set of stages with their order: nodes stand in the order of the document.
+type Graph struct {
+	Nodes   []Node    `json:"nodes"`
+	Outputs []Binding `json:"outputs,omitempty"` // evaluated when the graph has ended well
+}
+
+// Param declares an input or an output.
+type Param struct {
+	Name        string      `json:"name"`
+	Type        value.Type  `json:"type"`
+	Description string      `json:"description,omitempty"`
+	Required    bool        `json:"required,omitempty"`
+	Default     value.Value `json:"default,omitempty"`
+	At          source.Pos  `json:"at,omitzero"`
+}
+
+// Role says what a stage is for.
+type Role uint8
+
+// The roles of stages.
+const (
+	UnknownRole Role = iota
+	Work
+	Implementation
+	Review
+)
+
+// Node is one stage.
+type Node struct {
+	ID          string     `json:"id"`
+	Description string     `json:"description,omitempty"`
+	Role        Role       `json:"role"`
+	Kind        string     `json:"kind"` // of the executor: "command", "agent"; "" with a Body
+	At          source.Pos `json:"at,omitzero"`
+
+	Needs []int `json:"needs,omitempty"` // indexes into the graph's nodes, sorted, reduced
+
+	When       *Expr     `json:"when,omitempty"`
+	Inputs     []Binding `json:"inputs,omitempty"`
+	Outputs    []Param   `json:"outputs,omitempty"`
+	PreChecks  []Check   `json:"pre_checks,omitempty"`
+	PostChecks []Check   `json:"post_checks,omitempty"`
+
+	Feedback *Feedback `json:"feedback,omitempty"` // where a review's items are read from; nil: PIPE_FEEDBACK
+	Loop     *Loop     `json:"feedback_loop,omitempty"`
+
+	Retry   Retry     `json:"retry"`
+	Timeout Duration  `json:"timeout"`
+	Env     []Binding `json:"env,omitempty"`
+	Dir     *Template `json:"dir,omitempty"`
+	Prompt  *Template `json:"prompt,omitempty"` // of an agent
+
+	// Whether the prompt names brief and open_items itself. What it does not name, and there is, is
+	// appended at dispatch.
+	PromptBrief     bool `json:"prompt_brief,omitempty"`
+	PromptOpenItems bool `json:"prompt_open_items,omitempty"`
+
+	Config *value.Object `json:"config,omitempty"` // of the kind, as it declares it; nothing here is evaluated
+
+	Writes          bool        `json:"writes,omitempty"`
+	Approval        *Approval   `json:"requires_approval,omitempty"`
+	OnInterrupt     OnInterrupt `json:"on_interrupt"`
+	ContinueOnError bool        `json:"continue_on_error,omitempty"`
+
+	ForEach *ForEach `json:"for_each,omitempty"`
+	Body    *Graph   `json:"body,omitempty"`
+}
+
+// Loop is a feedback loop: its stage is the source, Target the stage that acts on what it finds.
+type Loop struct {
+	Target        int         `json:"target"` // index of a node that the source needs, directly or not
+	MaxIterations int         `json:"max_iterations"`
+	OnExhausted   OnExhausted `json:"on_exhausted"`
+	Rerun         Rerun       `json:"rerun"`
+}
+
+// Feedback says where the items of a review are read from.
+type Feedback struct {
+	Format      string `json:"format"` // items, go-test, go-vet, lines
+	Path        string `json:"path,omitempty"`
+	Pattern     string `json:"pattern,omitempty"` // of lines
+	OKExitCodes []int  `json:"ok_exit_codes"`
+}
+
+// Check is a condition that must hold before or after a stage.
+type Check struct {
+	Description string `json:"description"`
+	Validation  Expr   `json:"validation"`
+}
+
+// Binding gives a name a value: an input, an output of the run, an environment variable.
+type Binding struct {
+	Name  string     `json:"name"`
+	Type  value.Type `json:"type"`
+	Value Template   `json:"value"`
+}
+
+// Retry says how often and when a failed try is made again.
+type Retry struct {
+	MaxAttempts  int      `json:"max_attempts"` // all tries counted, 1 to 10
+	Backoff      Backoff  `json:"backoff"`
+	InitialDelay Duration `json:"initial_delay"`
+	MaxDelay     Duration `json:"max_delay"`
+	On           []string `json:"on,omitempty"` // failure classes; empty: each that may be retried
+}
+
+// Approval asks a person before the stage starts.
+type Approval struct {
+	Message *Template `json:"message,omitempty"`
+}
+
+// ForEach runs a node once for each item.
+type ForEach struct {
+	Items Expr   `json:"items"`
+	As    string `json:"as"`
+}
+
+// Expr is an expression: its source, the type it must give, what it reads, and where it stands.
+type Expr struct {
+	Source string     `json:"source"`
+	Type   value.Type `json:"type"`
+	Scope  value.Type `json:"scope,omitzero"` // an object type that holds just the names it reads, with their types
+	File   string     `json:"file,omitempty"` // where it is not the plan's: a prompt_file
+	At     source.Pos `json:"at,omitzero"`    // of its first character
+}
+
+// Template is a value with expressions in it. Exactly one form holds: a literal Value (Parts, Fields and
+// Items empty), Parts of text and expressions (one expression alone keeps its type), or a Fields or Items
+// tree of templates.
+type Template struct {
+	Value  value.Value `json:"value,omitempty"`
+	Parts  []Part      `json:"parts,omitempty"`
+	Fields []Binding   `json:"fields,omitempty"`
+	Items  []Template  `json:"items,omitempty"`
+	File   string      `json:"file,omitempty"` // where it is not the plan's: a prompt_file
+	At     source.Pos  `json:"at,omitzero"`
+}
+
+// Part is a piece of a template: text, or an expression.
+type Part struct {
+	Text string `json:"text,omitempty"`
+	Expr *Expr  `json:"expr,omitempty"`
+}
+
+// Evaluator evaluates expressions. The machine is given one; it must be deterministic and bounded by
+// counted steps. An error says what went wrong in the author's words; it is an EvalError, which names the
+// place in the file.
+type Evaluator interface {
+	Eval(e Expr, scope *value.Object) (value.Value, error)
+}

@@ -1,0 +1,67 @@
+package plan
+
+// The names that expressions see. A scope is an object of them; who evaluates builds it, and package
+// compile types expressions against the same shape:
+//
+//	inputs      object   the inputs of the run, each declared one there, null if optional and not given
+//	run         object   id, task_id, pipeline, status: strings
+//	stages      object   by stage id, each stage that runs before this one:
+//	  status      string  as records spell it: succeeded, skipped, failed, …
+//	  outputs     object  each declared output there, null if the stage gave none
+//	  iteration   int     how often the stage came to its start, from 1
+//	  attempts    int     tries made in that iteration
+//	  feedback    object  blocking, advisory, informational: lists of open items
+//	iteration   int      of this stage, from 1
+//	attempt     int      of this iteration, from 1
+//	brief       string   what this stage is asked to act on; empty: nothing
+//	open_items  list     the open items handed to this stage
+//	changes     list     paths that this run changed in the workspace
+//	outputs     object   in post_checks: what the stage gave, null where it gave none
+//	exit_code   int      in post_checks: of the process
+//
+// Which of them stand where:
+//
+//	outputs of the run              inputs run stages
+//	when                            inputs run stages iteration
+//	inputs env dir                  inputs run stages iteration attempt brief open_items changes
+//	prompt, approval's message      the same
+//	pre_checks                      the same
+//	post_checks                     the same and outputs, exit_code
+//
+// Items have the fields of feedback items as their JSON spells them.
+const (
+	ScopeInputs    = "inputs"
+	ScopeRun       = "run"
+	ScopeStages    = "stages"
+	ScopeIteration = "iteration"
+	ScopeAttempt   = "attempt"
+	ScopeBrief     = "brief"
+	ScopeOpenItems = "open_items"
+	ScopeChanges   = "changes"
+	ScopeOutputs   = "outputs"
+	ScopeExitCode  = "exit_code"
+)
+
+// The fields of run in a scope.
+const (
+	RunID       = "id"
+	RunTaskID   = "task_id"
+	RunPipeline = "pipeline"
+	RunStatus   = "status"
+)
+
+// The fields of a stage in a scope.
+const (
+	StageStatus    = "status"
+	StageOutputs   = "outputs"
+	StageIteration = "iteration"
+	StageAttempts  = "attempts"
+	StageFeedback  = "feedback"
+)
+
+// The fields of a stage's feedback in a scope.
+const (
+	FeedbackBlocking      = "blocking"
+	FeedbackAdvisory      = "advisory"
+	FeedbackInformational = "informational"
+)
