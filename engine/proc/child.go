@@ -1,0 +1,134 @@
+package proc
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+	"time"
+)
+
+// child is a main process that has started and isn't reaped yet. As long as it isn't, its pid and the
+// number of its group can't be given to somebody else, so signals to them reach nobody else.
+type child struct {
+	pid    int
+	spec   *Spec
+	family family
+	exited chan error // of waiting for it, sent when it has ended
+}
+
+func newChild(pid int, spec *Spec) *child {
+	c := &child{pid: pid, spec: spec, exited: make(chan error, 1)}
+	c.family = family{group: pid, marks: effectMarks(spec)}
+	go func() { c.exited <- awaitExit(pid) }()
+	return c
+}
+
+// await waits for the end of the process, or brings it about when ctx ends, then ends what is left of its
+// family, and reaps it.
+func (c *child) await(ctx context.Context, res *Result) error {
+	var err error
+	var stoppedAt time.Time // when the group got its SIGTERM
+	select {
+	case err = <-c.exited:
+	case <-ctx.Done():
+		res.Stopped = context.Cause(ctx)
+		stoppedAt = time.Now()
+		if err = c.stop(); err != nil {
+			return err // the process hangs in the kernel: neither exit status nor reaping can be had
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("waiting for process %d: %w", c.pid, err)
+	}
+	var left error
+	res.KilledLeftovers, left = c.endLeftovers(stoppedAt)
+	status, err := reap(c.pid)
+	if err != nil {
+		return fmt.Errorf("waiting for process %d: %w", c.pid, err)
+	}
+	if status.Signaled() {
+		res.Signal = signalName(status.Signal())
+	} else {
+		res.ExitCode = status.ExitStatus()
+	}
+	return left
+}
+
+// stop ends the group while the main process runs, and waits for the latter's end. SIGCONT lets a process
+// that was stopped see its SIGTERM.
+func (c *child) stop() error {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGCONT} {
+		signalGroup(c.pid, sig)
+	}
+	timer := time.NewTimer(c.spec.Grace)
+	defer timer.Stop()
+	select {
+	case err := <-c.exited:
+		return err
+	case <-timer.C:
+	}
+	signalGroup(c.pid, syscall.SIGKILL)
+	timer.Reset(killPatience)
+	select {
+	case err := <-c.exited:
+		return err
+	case <-timer.C:
+		return &LeftError{PIDs: []int{c.pid}}
+	}
+}
+
+// endLeftovers ends what the main process left behind, and counts it.
+func (c *child) endLeftovers(stoppedAt time.Time) (int, error) {
+	if nothingLeft(&c.family) {
+		return 0, nil
+	}
+	if main, ok := readProcess(c.pid); ok {
+		c.family.since = main.start
+	}
+	e := ender{match: c.family.has, grace: c.spec.Grace, termed: map[processKey]time.Time{}}
+	if !stoppedAt.IsZero() {
+		e.groupTermed, e.group = stoppedAt, c.pid
+	}
+	err := e.run()
+	return e.count(), err
+}
+
+// family is what belongs to one effect.
+type family struct {
+	group int      // process group; 0: none
+	marks [][]byte // "NAME=value" that all must be in the environment; nil: it decides nothing
+	since uint64   // no member has started before: spares us most environments
+}
+
+// effectMarks are the marks of a Spec. Effect ids are counted from one in every run, so only both ids
+// together name an effect.
+func effectMarks(spec *Spec) [][]byte {
+	if spec.Effect == "" || spec.Run == "" {
+		return nil
+	}
+	return [][]byte{[]byte(EffectVar + "=" + spec.Effect), []byte(RunVar + "=" + spec.Run)}
+}
+
+// has reports whether a process belongs to the family. Zombies are over, whatever they were.
+func (f *family) has(p *process) bool {
+	if p.zombie || p.start < f.since {
+		return false
+	}
+	return f.group != 0 && p.pgid == f.group || len(f.marks) > 0 && carries(environ(p.pid), f.marks)
+}
+
+// carries reports whether the environment block holds all marks.
+func carries(env []byte, marks [][]byte) bool {
+	for _, m := range marks {
+		if !hasEntry(env, m) {
+			return false
+		}
+	}
+	return true
+}
+
+// signalGroup signals every process of a group whose leader isn't reaped. That it is empty but for the
+// leader is nothing to report.
+func signalGroup(pgid int, sig syscall.Signal) {
+	_ = syscall.Kill(-pgid, sig)
+}

@@ -1,0 +1,185 @@
+package proc
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// killPatience is how long a process may take to die of SIGKILL before it is given up.
+const killPatience = 10 * time.Second
+
+// How long to wait between two looks at the process table. Not all who are ended are our children, so
+// there is nothing to wait for; looking costs a millisecond or two, and only happens if something is left.
+const (
+	firstPause = 2 * time.Millisecond
+	lastPause  = 25 * time.Millisecond
+)
+
+// process is an entry of the process table.
+type process struct {
+	processKey
+	ppid, pgid int
+	zombie     bool
+}
+
+// processKey names a process also after its pid was given to another.
+type processKey struct {
+	pid   int
+	start uint64 // when it started, in the system's own unit
+}
+
+// ender ends all processes that match: SIGTERM, the grace, SIGKILL, until two looks in a row find none (one
+// look can miss a process that is between fork and exec).
+type ender struct {
+	match func(*process) bool
+	grace time.Duration
+
+	// A group that got its SIGTERM before, and when; its members get none again.
+	group       int
+	groupTermed time.Time
+
+	termed map[processKey]time.Time // all that were found, and when they got their SIGTERM
+	killed time.Time                // first SIGKILL
+}
+
+// count is the number of processes that had to be ended.
+func (e *ender) count() int { return len(e.termed) }
+
+func (e *ender) run() error {
+	for clean, pause := 0, firstPause; ; {
+		began := time.Now()
+		found, err := matching(e.match)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			if clean++; clean == 2 {
+				return nil
+			}
+		} else {
+			clean = 0
+			for i := range found {
+				e.end(&found[i], began)
+			}
+			if !e.killed.IsZero() && began.Sub(e.killed) > killPatience {
+				return leftError(found)
+			}
+		}
+		// A machine with very many processes isn't kept busy by our looking.
+		time.Sleep(max(pause, 4*time.Since(began)))
+		pause = min(2*pause, lastPause)
+	}
+}
+
+// end sends a process the signal that it is due.
+func (e *ender) end(p *process, now time.Time) {
+	at, seen := e.termed[p.processKey]
+	if !seen {
+		at = now
+		if e.group != 0 && p.pgid == e.group {
+			at = e.groupTermed
+		} else {
+			signalProcess(p, syscall.SIGTERM)
+			signalProcess(p, syscall.SIGCONT)
+		}
+		e.termed[p.processKey] = at
+	}
+	if now.Sub(at) >= e.grace {
+		signalProcess(p, syscall.SIGKILL)
+		if e.killed.IsZero() {
+			e.killed = now
+		}
+	}
+}
+
+func leftError(ps []process) error {
+	e := &LeftError{}
+	for i := range ps {
+		e.PIDs = append(e.PIDs, ps[i].pid)
+	}
+	return e
+}
+
+// matching looks through the process table, and reaps the orphans among our children on the way.
+func matching(match func(*process) bool) ([]process, error) {
+	reapOrphans()
+	all, err := processes()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(p process) bool { return p.pid == os.Getpid() || !match(&p) }), nil
+}
+
+// hasEntry reports whether an environment block (entries that end in NUL) holds the entry.
+func hasEntry(env, entry []byte) bool {
+	for len(env) > 0 {
+		kv, rest, _ := bytes.Cut(env, []byte{0})
+		if bytes.Equal(kv, entry) {
+			return true
+		}
+		env = rest
+	}
+	return false
+}
+
+// entryValue returns the value of the first entry of that name.
+func entryValue(env []byte, name string) (string, bool) {
+	for len(env) > 0 {
+		kv, rest, _ := bytes.Cut(env, []byte{0})
+		if v, ok := bytes.CutPrefix(kv, []byte(name+"=")); ok {
+			return string(v), true
+		}
+		env = rest
+	}
+	return "", false
+}
+
+// EndRun ends every process whose environment carries the run's id, but for our own process, our ancestors,
+// and those that except names (nil: none), and returns how many it were. It is asked before a run whose
+// engine died goes on. The error is a *LeftError, or that the process table can't be read.
+func EndRun(runID string, except func(pid int) bool) (int, error) {
+	all, err := processes()
+	if err != nil {
+		return 0, err
+	}
+	spared := ancestors(all)
+	marks := [][]byte{[]byte(RunVar + "=" + runID)}
+	e := ender{grace: DefaultGrace, termed: map[processKey]time.Time{}, match: func(p *process) bool {
+		return !p.zombie && !spared[p.pid] && (except == nil || !except(p.pid)) && carries(environ(p.pid), marks)
+	}}
+	err = e.run()
+	return e.count(), err
+}
+
+// CarriesRun reports whether our own process or one of its ancestors carries the run's id: whether we were
+// started, however indirectly, by that run. Ancestors whose environment we may not read don't count.
+func CarriesRun(runID string) (bool, error) {
+	all, err := processes()
+	if err != nil {
+		return false, err
+	}
+	marks := [][]byte{[]byte(RunVar + "=" + runID)}
+	for pid := range maps.Keys(ancestors(all)) {
+		if carries(environ(pid), marks) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// ancestors returns our own pid and those of our ancestors.
+func ancestors(all []process) map[int]bool {
+	parents := make(map[int]int, len(all))
+	for i := range all {
+		parents[all[i].pid] = all[i].ppid
+	}
+	line := map[int]bool{}
+	for pid := os.Getpid(); pid > 0 && !line[pid]; pid = parents[pid] {
+		line[pid] = true
+	}
+	return line
+}
