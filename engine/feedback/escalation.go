@@ -1,0 +1,171 @@
+package feedback
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"example.com/pipe/engine/value"
+)
+
+// Why a loop may not go on.
+const (
+	ReasonIterationCap = "iteration_cap_reached"
+	ReasonNoChange     = "no_change"
+	ReasonDisputed     = "disputed"
+	ReasonInterrupted  = "interrupted"
+)
+
+// HistoryEntry is what one review led to.
+type HistoryEntry struct {
+	Pair
+	Iteration int       `json:"iteration"` // in which it reviewed
+	Max       int       `json:"max_iterations"`
+	Action    Action    `json:"action"`
+	Blocking  int       `json:"blocking"` // open ones after it
+	Advisory  int       `json:"advisory"`
+	At        time.Time `json:"at,omitzero"`
+	Summary   string    `json:"summary,omitempty"`
+	Items     []Item    `json:"feedback_items,omitempty"` // as they stood then
+}
+
+// Escalation hands a loop that may not go on to a person.
+type Escalation struct {
+	ID      string   `json:"id"` // "x1", "x2", … in a run
+	TaskID  string   `json:"task_id"`
+	Sources []string `json:"sources"` // in stage order; any of them names the escalation
+	Target  string   `json:"target,omitempty"`
+	Reason  string   `json:"reason"` // one of the Reason constants
+	// Iterations and Max are those of the first source at its cap.
+	Iterations       int            `json:"iterations_attempted"`
+	Max              int            `json:"max_iterations"`
+	Blocking         []Item         `json:"blocking_issues"`
+	NotReviewedSince []Item         `json:"not_reviewed_since,omitempty"` // open, but their source has not reviewed again
+	History          []HistoryEntry `json:"full_history"`
+}
+
+// Source names the sources in stage order, joined by ", ".
+func (e Escalation) Source() string { return strings.Join(e.Sources, ", ") }
+
+// Context is the escalation_context of the protocol: task_id, feedback_source, iterations_attempted,
+// blocking_issues, full_history.
+func (e Escalation) Context() *value.Object {
+	history := make(value.List, 0, len(e.History))
+	for _, h := range e.History {
+		history = append(history, h.object())
+	}
+	return value.NewObject(
+		value.Field{Name: "task_id", Value: e.TaskID},
+		value.Field{Name: "feedback_source", Value: e.Source()},
+		value.Field{Name: "iterations_attempted", Value: int64(e.Iterations)},
+		value.Field{Name: "blocking_issues", Value: ItemList(e.Blocking)},
+		value.Field{Name: "full_history", Value: history},
+	)
+}
+
+func (h HistoryEntry) object() *value.Object {
+	o := value.NewObject(
+		value.Field{Name: "source_stage", Value: h.Source},
+		value.Field{Name: "target_stage", Value: h.Target},
+		value.Field{Name: "iteration", Value: int64(h.Iteration)},
+		value.Field{Name: "max_iterations", Value: int64(h.Max)},
+		value.Field{Name: "action", Value: h.Action.String()},
+		value.Field{Name: "blocking", Value: int64(h.Blocking)},
+		value.Field{Name: "advisory", Value: int64(h.Advisory)},
+	)
+	if !h.At.IsZero() {
+		o.Set("at", h.At.UTC().Format(timeLayout))
+	}
+	o.Set("summary", h.Summary)
+	o.Set("feedback_items", ItemList(h.Items))
+	return o
+}
+
+// messageText is the most characters of one item's text in a message to a person.
+const messageText = 500
+
+// Message is what the person reads: the message of the protocol, each option with the command that takes
+// it. What stages wrote is made safe for a terminal.
+func (e Escalation) Message(run string) string {
+	var b strings.Builder
+	b.WriteString("---\n## Feedback Loop Escalation\n\n")
+	fmt.Fprintf(&b, "**Task:** %s\n", markdownName(e.TaskID))
+	fmt.Fprintf(&b, "**Source:** %s\n", markdownName(e.Source()))
+	fmt.Fprintf(&b, "**Iterations:** %d (cap: %d)\n", e.Iterations, e.Max)
+	if e.Reason != ReasonIterationCap {
+		fmt.Fprintf(&b, "**Reason:** %s\n", markdownName(e.Reason))
+	}
+	b.WriteString("\n### Unresolved Issues\n\n")
+	e.writeIssues(&b)
+	b.WriteString("\n### Feedback History\n\n")
+	for _, h := range e.History {
+		fmt.Fprintf(&b, "- Iteration %d: %s -> %s, %d blocking, %d advisory, %s\n", h.Iteration,
+			markdownName(h.Source), markdownName(h.Target), h.Blocking, h.Advisory, h.Action)
+	}
+	if len(e.History) == 0 {
+		b.WriteString("No earlier iterations.\n")
+	}
+	b.WriteString("\n### Options\n\n")
+	e.writeOptions(&b, run)
+	b.WriteString("---\n")
+	return b.String()
+}
+
+func (e Escalation) writeIssues(b *strings.Builder) {
+	if e.Reason == ReasonInterrupted {
+		fmt.Fprintf(b, "The stage %s was interrupted and may have done part of its work.\n", markdownName(e.Source()))
+		if len(e.Blocking) > 0 {
+			b.WriteByte('\n')
+		}
+	} else {
+		b.WriteString("The following blocking issues could not be auto-resolved:\n\n")
+	}
+	writeIssueList(b, e.Blocking)
+	if len(e.NotReviewedSince) > 0 {
+		b.WriteString("\nNot reviewed since:\n\n")
+		writeIssueList(b, e.NotReviewedSince)
+	}
+}
+
+func writeIssueList(b *strings.Builder, items []Item) {
+	for i := range items {
+		fmt.Fprintf(b, "- **%s** - %s\n", place(clipPath(markdownName(items[i].File), messageText), items[i].Line),
+			clip(markdownText(items[i].Description), messageText))
+	}
+}
+
+// writeOptions writes the three options, each with its command.
+func (e Escalation) writeOptions(b *strings.Builder, run string) {
+	source := ""
+	if len(e.Sources) > 0 {
+		source = " " + shellWord(e.Sources[0])
+	}
+	command := func(what, flags string) {
+		id := ""
+		if e.ID != "" {
+			id = " --id " + shellWord(e.ID)
+		}
+		fmt.Fprintf(b, "   pipe decide %s%s %s%s%s\n", shellWord(run), source, what, id, flags)
+	}
+	b.WriteString("1. Fix manually and retry the task\n")
+	command("retry", "")
+	if e.Reason != ReasonInterrupted {
+		b.WriteString("   or send it back with a note:\n")
+		command("refer-back", " --note TEXT")
+	}
+	b.WriteString("2. Override and accept current state\n")
+	command("override", " --reason TEXT")
+	b.WriteString("3. Abort the task\n")
+	command("abort", "")
+}
+
+// shellWord is a word as any POSIX shell reads it back.
+func shellWord(s string) string {
+	safe := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r >= 0x80 || !isLetter(byte(r)) && (r < '0' || r > '9') && !strings.ContainsRune("_./-", r)
+	})
+	if safe {
+		return s
+	}
+	return "'" + strings.ReplaceAll(oneLine(s), "'", `'\''`) + "'"
+}
