@@ -1,0 +1,146 @@
+package agent
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/proc"
+	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/value"
+)
+
+// The greatest lengths of stdout where it means something, in bytes.
+const (
+	jsonLimit = 16 << 20
+	textLimit = 1 << 20
+)
+
+// quoteLimit is how much of what an agent said is shown in a message, in bytes.
+const quoteLimit = 160
+
+// The fields of the object that a json agent gives. An unknown one is refused: a finding under a misspelt
+// name must not be lost in silence.
+const fieldOutputs = "outputs"
+
+var fields = [...]string{fieldOutputs, "summary", "feedback_items", "replies", "prior"}
+
+// readJSON reads stdout as the one object of a json agent. What it says about items is told apart from
+// the rest: a review that can't be read did not take place.
+func readJSON(out *proc.Output, log, stageID string) (stage.Outcome, error) {
+	if out.Size > jsonLimit {
+		return refuse(stage.Protocol, "the agent wrote %d bytes to stdout, expected one JSON object of at most %d", out.Size, jsonLimit), nil
+	}
+	data, err := whole(out, log)
+	if err != nil {
+		return stage.Outcome{}, err
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return refuse(stage.Protocol, "the agent wrote nothing to stdout, expected one JSON object"), nil
+	}
+	v, err := value.DecodeJSON(data)
+	if err != nil {
+		return refuse(stage.Protocol, "the agent's stdout is not one JSON object (%v): %s", err, quote(data)), nil
+	}
+	doc, ok := v.(*value.Object)
+	if !ok {
+		return refuse(stage.Protocol, "the agent's stdout is %s, expected one JSON object: %s", value.Describe(v), quote(data)), nil
+	}
+	said := stage.Outcome{}
+	rest := value.NewObject()
+	for name, v := range doc.All() {
+		switch {
+		case !slices.Contains(fields[:], name):
+			return refuse(stage.Protocol, "the agent's JSON object has an unknown field %q, expected %s",
+				name, strings.Join(fields[:], ", ")), nil
+		case name != fieldOutputs:
+			if v != nil {
+				rest.Set(name, v)
+			}
+		case v != nil:
+			if said.Outputs, ok = v.(*value.Object); !ok {
+				return refuse(stage.Protocol, "the agent's outputs are %s, expected an object", value.Describe(v)), nil
+			}
+		}
+	}
+	if !saysAnything(rest) {
+		return said, nil
+	}
+	result, err := feedback.ReadResult(rest, stageID)
+	if err != nil {
+		return refuse(stage.ReviewUnavailable, "the agent's items can't be read: %v", err), nil
+	}
+	said.Result = &result
+	return said, nil
+}
+
+// saysAnything reports whether a document speaks about items. A summary alone does not: it is no review.
+func saysAnything(doc *value.Object) bool {
+	for name := range doc.All() {
+		if name != "summary" {
+			return true
+		}
+	}
+	return false
+}
+
+// readText makes stdout, without the newlines at its end, the output "text".
+func readText(out *proc.Output, log string) (stage.Outcome, error) {
+	if out.Size > textLimit {
+		return refuse(stage.InvalidOutput, "the agent wrote %d bytes to stdout, expected a text of at most %d", out.Size, textLimit), nil
+	}
+	data, err := whole(out, log)
+	if err != nil {
+		return stage.Outcome{}, err
+	}
+	if !utf8.Valid(data) {
+		return refuse(stage.InvalidOutput, "the agent's stdout is not UTF-8: %s", quote(data)), nil
+	}
+	text := strings.TrimRight(string(data), "\r\n")
+	return stage.Outcome{Outputs: value.NewObject(value.Field{Name: "text", Value: text})}, nil
+}
+
+// whole returns all that was written: from memory where that is all, else from the log, whose end it is.
+func whole(out *proc.Output, log string) ([]byte, error) {
+	if out.Size == int64(len(out.Head)+len(out.Tail)) {
+		return slices.Concat(out.Head, out.Tail), nil
+	}
+	f, err := os.Open(log)
+	if err != nil {
+		return nil, fmt.Errorf("reading what the agent said: %w", err)
+	}
+	defer f.Close()
+	if _, err := f.Seek(-out.Size, io.SeekEnd); err != nil {
+		return nil, fmt.Errorf("reading what the agent said: %q is shorter than what was written to it: %w", log, err)
+	}
+	data := make([]byte, out.Size)
+	if _, err := io.ReadFull(f, data); err != nil {
+		return nil, fmt.Errorf("reading what the agent said: %w", err)
+	}
+	return data, nil
+}
+
+// refuse is the outcome of an agent that did not keep to its output. All that came from the agent is
+// escaped, since the message is shown.
+func refuse(class stage.Class, format string, args ...any) stage.Outcome {
+	return stage.Outcome{Class: class, ExitCode: -1, Message: diag.Escape(fmt.Sprintf(format, args...))}
+}
+
+// quote shows the beginning of what an agent said, on one line.
+func quote(data []byte) string {
+	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(data[:min(len(data), 4*quoteLimit)]), "\uFFFD")), " ")
+	if len(text) <= quoteLimit {
+		return text
+	}
+	cut := quoteLimit
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}

@@ -1,0 +1,132 @@
+package command
+
+import (
+	"errors"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/source"
+	"example.com/pipe/engine/stage"
+)
+
+// The codes of this kind's diagnostics.
+const (
+	CodeEmpty    diag.Code = "script-empty"
+	CodeNUL      diag.Code = "script-nul"
+	CodeSyntax   diag.Code = "script-syntax"
+	CodeLanguage diag.Code = "script-language"
+)
+
+// check parses the script of a stage, if its shell is bash or sh.
+func check(p *stage.CheckPass) {
+	config, _ := p.Config.Get(keyScript)
+	script, ok := config.(string)
+	if !ok {
+		return // its type is checked by its declaration
+	}
+	at, ok := p.Scalars[keyScript]
+	if !ok {
+		at = source.NewScalar(script, p.Span, nil)
+	}
+	report := func(sev diag.Severity, code diag.Code, span source.Span, message, help string) {
+		p.Report(diag.Diagnostic{Severity: sev, Code: code, Span: span, Message: message, Help: help})
+	}
+	if strings.TrimSpace(script) == "" {
+		report(diag.Error, CodeEmpty, at.Span, `"run" is empty, expected a shell script`, `write "true" for a stage that does nothing`)
+		return
+	}
+	if i := strings.IndexByte(script, 0); i >= 0 {
+		report(diag.Error, CodeNUL, at.At(i, i+1), `"run" holds a NUL character, which no shell takes`, "")
+		return
+	}
+	shell, _ := p.Config.Get(keyShell)
+	words, _ := shell.(string)
+	variant, name, ok := variantOf(words)
+	if !ok {
+		return
+	}
+	_, err := syntax.NewParser(syntax.Variant(variant)).Parse(strings.NewReader(blank(script)), "")
+	var parse syntax.ParseError
+	var lang syntax.LangError
+	switch {
+	case errors.As(err, &parse):
+		report(diag.Error, CodeSyntax, place(at, script, int(parse.Pos.Offset())),
+			`the script of "run" does not parse as `+name+": "+diag.Escape(parse.Text), "")
+	case errors.As(err, &lang):
+		// The shell of this machine may know the feature nevertheless.
+		report(diag.Warning, CodeLanguage, place(at, script, int(lang.Pos.Offset())),
+			`the script of "run" uses `+diag.Escape(lang.Feature)+`, which `+name+` may not know`,
+			`name a shell that does, such as "shell: `+defaultShell+`"`)
+	case err != nil:
+		report(diag.Error, CodeSyntax, at.Span, `the script of "run" does not parse as `+name+": "+diag.Escape(err.Error()), "")
+	}
+}
+
+// variantOf returns the shell language that is checked: false if the shell isn't one that we can parse.
+func variantOf(shell string) (v syntax.LangVariant, name string, ok bool) {
+	words := strings.Fields(shell)
+	if len(words) == 0 {
+		words = strings.Fields(defaultShell)
+	}
+	switch path.Base(words[0]) {
+	case "bash":
+		return syntax.LangBash, "bash", true
+	case "sh", "dash":
+		return syntax.LangPOSIX, "sh", true
+	}
+	return 0, "", false
+}
+
+// blank writes underscores over ${{ }}, which has a diagnostic of its own, so that the rest of the script is
+// still looked at. Lengths and lines stay.
+func blank(script string) string {
+	if !strings.Contains(script, "${{") {
+		return script
+	}
+	b := []byte(script)
+	for from := 0; ; {
+		open := strings.Index(script[from:], "${{")
+		if open < 0 {
+			return string(b)
+		}
+		start := from + open
+		end := len(script)
+		if n := strings.Index(script[start:], "}}"); n >= 0 {
+			end = start + n + len("}}")
+		}
+		for i := start; i < end; i++ {
+			if b[i] != '\n' {
+				b[i] = '_'
+			}
+		}
+		from = end
+	}
+}
+
+// place returns the span of the word, or else the character, at an offset of the script. At its end, where
+// something is missing, that is the last character that isn't blank.
+func place(at source.Scalar, script string, offset int) source.Span {
+	if offset >= len(script) {
+		offset = max(len(strings.TrimRight(script, " \t\n"))-1, 0)
+		for offset > 0 && !utf8.RuneStart(script[offset]) {
+			offset--
+		}
+	}
+	end := offset
+	for end < len(script) && isWord(script[end]) {
+		end++
+	}
+	if end == offset {
+		_, size := utf8.DecodeRuneInString(script[offset:])
+		end += size
+	}
+	return at.At(offset, end)
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}

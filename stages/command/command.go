@@ -1,0 +1,153 @@
+// Package command is the stage kind "command": a shell script, the run key of a stage.
+//
+// The script is handed to the shell as an argument, or as a file of the stage's folder where it is too long
+// for that or the shell is no POSIX shell; never through stdin, which belongs to the script. One shell is
+// executed a try. At author time scripts for bash and sh must parse.
+//
+// What is in the script is not evaluated here: that ${{ }} has no place in it is engine/compile's rule, and
+// files that the script leaves are read by the driver.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/proc"
+	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/value"
+)
+
+// Name is the kind's name.
+const Name = "command"
+
+// The keys of the config.
+const (
+	keyScript = "script"
+	keyShell  = "shell"
+)
+
+// The shells that run a script when the stage names none: bash, where there is one, since a failure in the
+// middle of a pipeline of commands must not pass unseen, and sh elsewhere.
+const (
+	defaultShell  = "bash -euo pipefail"
+	fallbackShell = "sh -eu"
+)
+
+// argumentLimit is the greatest length of a script that is handed over as an argument. Linux takes
+// arguments of up to 128 KiB; a longer script goes into a file.
+const argumentLimit = 64 << 10
+
+// New returns the kind. Its processes are started by starter.
+func New(starter *proc.Starter) stage.Kind {
+	r := runner{starter}
+	return stage.Kind{
+		Name: Name,
+		Doc:  "Runs a shell script in the workspace. It succeeds when the script exits with status 0.",
+		Config: []stage.Field{
+			{Name: keyScript, Type: value.Of(value.String), Required: true,
+				Doc: "the script", Example: "go test ./..."},
+			{Name: keyShell, Type: value.Of(value.String),
+				Doc: "the shell and its options, separated by blanks; by default " + defaultShell +
+					" where there is bash, else " + fallbackShell + ". A path with a slash is relative to the workspace. " +
+					"A program that is no shell gets the script as a file, its last argument",
+				Example: "python3 -u"},
+		},
+		Check: check,
+		Run:   r.run,
+	}
+}
+
+type runner struct{ starter *proc.Starter }
+
+func (r runner) run(ctx context.Context, call *stage.Call) (stage.Outcome, error) {
+	script, _ := call.Config.Get(keyScript)
+	text, ok := script.(string)
+	if !ok {
+		return stage.Outcome{}, fmt.Errorf("stage %q: its config has no script", call.Stage)
+	}
+	shell, _ := call.Config.Get(keyShell)
+	words, _ := shell.(string)
+	argv := shellOf(words, call)
+	if takesScript(argv[0]) && len(text) <= argumentLimit {
+		// The word after the script is what the shell calls itself in its messages.
+		argv = append(argv, "-c", text, call.Stage)
+	} else {
+		file := filepath.Join(call.StageDir, "script")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			return stage.Outcome{}, fmt.Errorf("writing the script of stage %q: %w", call.Stage, err)
+		}
+		argv = append(argv, file)
+	}
+	res, err := r.starter.Run(ctx, proc.Spec{
+		Path: argv[0], Args: argv[1:], Env: call.Env, Dir: call.Dir,
+		Stdout: filepath.Join(call.StageDir, "stdout.log"),
+		Stderr: filepath.Join(call.StageDir, "stderr.log"),
+		Effect: call.Effect, Run: call.Run,
+	})
+	return outcome(&res, err)
+}
+
+// shellOf returns the words of the shell to run.
+func shellOf(words string, call *stage.Call) []string {
+	argv := strings.Fields(words)
+	if len(argv) == 0 {
+		argv = strings.Fields(defaultShell)
+		if _, err := proc.LookPath(argv[0], call.Dir, call.Env); err != nil {
+			argv = strings.Fields(fallbackShell)
+		}
+	}
+	if strings.Contains(argv[0], "/") && !filepath.IsAbs(argv[0]) {
+		argv[0] = filepath.Join(call.Workspace, argv[0])
+	}
+	return argv
+}
+
+// takesScript reports whether a program takes a script by -c, with the name to go by after it.
+func takesScript(shell string) bool {
+	switch path.Base(shell) {
+	case "bash", "sh", "dash", "ash", "ksh", "mksh", "zsh":
+		return true
+	}
+	return false
+}
+
+// outcome puts the end of the process into the engine's classes.
+func outcome(res *proc.Result, err error) (stage.Outcome, error) {
+	out := stage.Outcome{ExitCode: res.ExitCode, Message: diag.Escape(res.Explain())}
+	var start *proc.StartError
+	var left *proc.LeftError
+	switch {
+	case errors.As(err, &start):
+		out.Class, out.Message = stage.Unavailable, diag.Escape(start.Error())
+		if start.Reason == proc.NotPermitted {
+			out.Class = stage.PermissionDenied
+		}
+		return out, nil
+	case errors.As(err, &left):
+		out.Class, out.Message = stage.Unavailable, left.Error()
+		return out, nil
+	case err != nil:
+		return stage.Outcome{}, err
+	}
+	switch res.Ending() {
+	case proc.Exited:
+		out.Class = stage.OK
+	case proc.ExitedNonZero:
+		out.Class = stage.Exit
+	case proc.Signalled:
+		out.Class = stage.Signal
+	case proc.TimedOut:
+		out.Class = stage.Timeout
+	case proc.Cancelled:
+		out.Class = stage.Cancelled
+	case proc.UnknownEnding:
+		return stage.Outcome{}, errors.New("a process came back without an end")
+	}
+	return out, nil
+}
