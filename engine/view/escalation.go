@@ -1,0 +1,96 @@
+package view
+
+import (
+	"slices"
+
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/value"
+)
+
+// escalation is one that a person has not decided yet.
+type escalation struct {
+	feedback.Escalation
+	at machine.Instant
+}
+
+type jsonEscalation struct {
+	ID               string          `json:"id"`
+	TaskID           string          `json:"task_id"`
+	FeedbackSource   string          `json:"feedback_source"`
+	Target           string          `json:"target,omitempty"`
+	Reason           string          `json:"reason"`
+	Iterations       int             `json:"iterations_attempted"`
+	MaxIterations    int             `json:"max_iterations,omitempty"`
+	BlockingIssues   value.Value     `json:"blocking_issues"`
+	NotReviewedSince value.Value     `json:"not_reviewed_since,omitempty"`
+	FullHistory      value.Value     `json:"full_history"`
+	Options          []string        `json:"options"`
+	RaisedAt         machine.Instant `json:"raised_at"`
+}
+
+// options are the decisions that answer the escalation.
+func (e *escalation) options() []string {
+	if e.Reason == feedback.ReasonInterrupted {
+		return []string{"retry", "override", "abort"}
+	}
+	return []string{"retry", "refer-back", "override", "abort"}
+}
+
+func (e *escalation) json() jsonEscalation {
+	context := e.Context()
+	issues, _ := context.Get("blocking_issues")
+	history, _ := context.Get("full_history")
+	out := jsonEscalation{
+		ID: e.ID, TaskID: e.TaskID, FeedbackSource: e.Source(), Target: e.Target, Reason: e.Reason,
+		Iterations: e.Iterations, MaxIterations: e.Max, BlockingIssues: issues, FullHistory: history,
+		Options: e.options(), RaisedAt: e.at,
+	}
+	if len(e.NotReviewedSince) > 0 {
+		out.NotReviewedSince = feedback.ItemList(e.NotReviewedSince)
+	}
+	return out
+}
+
+func (r *Run) raise(at machine.Instant, rec machine.EscalationRaised) {
+	r.open = append(r.open, &escalation{rec.Escalation, at})
+	for _, source := range rec.Escalation.Sources {
+		s := r.stage(source)
+		s.history = append(s.history, entry{at, slimEscalation(rec)})
+	}
+}
+
+// slimEscalation drops what the explanations do not need.
+func slimEscalation(rec machine.EscalationRaised) machine.EscalationRaised {
+	rec.Escalation.History, rec.Escalation.NotReviewedSince = nil, nil
+	return rec
+}
+
+// decide takes in a person's decision: granted rounds raise the caps of the loops that escalated.
+func (r *Run) decide(at machine.Instant, rec machine.EscalationDecided) {
+	rec.Tree, rec.Outputs = machine.Tree{}, nil
+	i := slices.IndexFunc(r.open, func(e *escalation) bool { return e.ID == rec.ID })
+	if i < 0 {
+		return
+	}
+	e := r.open[i]
+	for _, source := range e.Sources {
+		s := r.stage(source)
+		s.history = append(s.history, entry{at, rec})
+		l, ok := r.loopOf[source]
+		if !ok || e.Target == "" {
+			continue
+		}
+		l.last = rec.Decision
+		switch rec.Decision {
+		case "retry":
+			l.Cap += rec.Rounds
+		case "refer-back":
+			l.Cap += rec.Rounds
+			l.Iteration++
+		}
+	}
+	if rec.Closed {
+		r.open = slices.Delete(r.open, i, i+1)
+	}
+}

@@ -1,0 +1,189 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/machine"
+)
+
+// Line gives a record as one line of text without a line end: its time in UTC, what it is about, what
+// happened, and key=value pairs. Records that matter to the machine alone give none.
+func Line(at machine.Instant, rec machine.Record) (string, bool) {
+	l := &line{}
+	l.b.WriteString(at.String())
+	if !l.run(rec) && !l.stage(rec) && !l.review(rec) && !l.person(rec) {
+		return "", false
+	}
+	return l.b.String(), true
+}
+
+// line builds an event line.
+type line struct{ b strings.Builder }
+
+func (l *line) say(about, what string) *line {
+	l.b.WriteByte(' ')
+	l.b.WriteString(oneLine(about, maxText))
+	l.b.WriteByte(' ')
+	l.b.WriteString(what)
+	return l
+}
+
+// text adds a pair; an empty text adds none.
+func (l *line) text(key, s string) *line {
+	if s != "" {
+		l.b.WriteByte(' ')
+		l.b.WriteString(key)
+		l.b.WriteByte('=')
+		l.b.WriteString(word(s))
+	}
+	return l
+}
+
+// number adds a pair; 0 adds none.
+func (l *line) number(key string, n int) *line {
+	if n != 0 {
+		l.text(key, strconv.Itoa(n))
+	}
+	return l
+}
+
+func (l *line) count(key string, n int) *line { return l.text(key, strconv.Itoa(n)) }
+
+func (l *line) try(iteration, attempt int) *line {
+	return l.number("iteration", iteration).number("attempt", attempt)
+}
+
+func (l *line) failure(class string, exitCode *int, ms int64, message string) *line {
+	l.text("class", class)
+	if exitCode != nil {
+		l.count("exit_code", *exitCode)
+	}
+	return l.text("duration", Duration(ms)).text("message", message)
+}
+
+func (l *line) list(key string, ss []string) *line {
+	const most = 10
+	if len(ss) > most {
+		return l.text(key, strings.Join(ss[:most], ",")+",… ("+strconv.Itoa(len(ss))+")")
+	}
+	return l.text(key, strings.Join(ss, ","))
+}
+
+func (l *line) run(rec machine.Record) bool {
+	switch rec := rec.(type) {
+	case machine.RunStarted:
+		l.say("run", "started").text("run", rec.Run.Run).text("pipeline", rec.Run.Pipeline).
+			text("task_id", rec.Run.TaskID).number("jobs", rec.Run.Jobs)
+		for _, c := range rec.Loops {
+			l.text("loop", c.Source+">"+c.Target+" goes on at "+strconv.Itoa(c.Iteration)+"/"+strconv.Itoa(c.Cap))
+		}
+	case machine.RunWaiting:
+		l.say("run", "waiting").text("reason", rec.Reason)
+	case machine.RunPaused:
+		l.say("run", "paused").text("reason", rec.Reason)
+	case machine.RunResumed:
+		l.say("run", "resumed").number("ended_processes", rec.Ended)
+	case machine.RunCancelling:
+		l.say("run", "cancelling").text("reason", rec.Reason).text("by", rec.By)
+	case machine.RunFinished:
+		l.say("run", rec.Status.String()).text("reason", rec.Reason).number("open_items", len(rec.OpenItems))
+	case machine.EventIgnored:
+		l.say("event", "ignored").text("event", rec.Event).text("effect", rec.Effect).text("why", rec.Why)
+	default:
+		return false
+	}
+	return true
+}
+
+func (l *line) stage(rec machine.Record) bool {
+	switch rec := rec.(type) {
+	case machine.StageStarted:
+		l.say(rec.Stage, "started").try(rec.Iteration, rec.Attempt).list("items", rec.BriefIDs)
+	case machine.StageSucceeded:
+		l.say(rec.Stage, "succeeded").try(rec.Iteration, rec.Attempt).
+			text("duration", Duration(rec.DurationMS)).text("reason", rec.Reason)
+	case machine.StageFailed:
+		l.say(rec.Stage, "failed").try(rec.Iteration, rec.Attempt).text("reason", rec.Reason).
+			failure(rec.Class, rec.ExitCode, rec.DurationMS, rec.Message)
+	case machine.StageSkipped:
+		l.say(rec.Stage, "skipped").number("iteration", rec.Iteration)
+	case machine.StageNotRun:
+		l.say(rec.Stage, "not_run").text("needed", rec.Needed)
+	case machine.StageCancelled:
+		l.say(rec.Stage, "cancelled")
+	case machine.StageInterrupted:
+		l.say(rec.Stage, "interrupted").try(rec.Iteration, rec.Attempt)
+	case machine.StageStale:
+		l.say(rec.Stage, "stale").text("cause", rec.Cause.String())
+	case machine.RetryScheduled:
+		l.say(rec.Stage, "retry_scheduled").try(rec.Iteration, rec.Attempt).text("until", rec.Until.String()).
+			failure(rec.Class, rec.ExitCode, rec.DurationMS, rec.Message)
+	case machine.CheckFailed:
+		l.say(rec.Stage, "check_failed").text("when", rec.When).text("description", rec.Description).
+			text("validation", rec.Validation)
+	default:
+		return false
+	}
+	return true
+}
+
+func (l *line) review(rec machine.Record) bool {
+	switch rec := rec.(type) {
+	case machine.FeedbackReceived:
+		l.say(rec.Source, "feedback_received").text("target", rec.Target).count("items", rec.Items).
+			count("blocking", rec.Blocking)
+	case machine.FeedbackRouted:
+		l.say(rec.Source, "feedback_routed").text("target", rec.Target).text("action", rec.Action.String()).
+			text("iteration", strconv.Itoa(rec.Iteration)+"/"+strconv.Itoa(rec.MaxIterations)).
+			text("rule", rec.Rule).list("items", rec.Items)
+	case machine.ItemOpened:
+		l.say(rec.Item.ID, "opened").text("severity", rec.Item.Severity.String()).
+			list("source", rec.Item.Sources).text("at", place(&rec.Item)).text("description", rec.Item.Description)
+	case machine.ItemChanged:
+		l.say(rec.Item.ID, rec.Item.Status.String()).number("iteration", rec.Item.StatusRound).
+			text("by", rec.Item.By).text("reason", rec.Item.Reason)
+	default:
+		return false
+	}
+	return true
+}
+
+func (l *line) person(rec machine.Record) bool {
+	switch rec := rec.(type) {
+	case machine.ApprovalAsked:
+		l.say(rec.Stage, "approval_asked").number("iteration", rec.Iteration).text("message", rec.Message).
+			text("again", rec.Again)
+	case machine.ApprovalAnswered:
+		what := "rejected"
+		if rec.Approved {
+			what = "approved"
+		}
+		l.say(rec.Stage, what).text("by", rec.By).text("reason", rec.Reason).text("warning", rec.Warning)
+	case machine.EscalationRaised:
+		e := rec.Escalation
+		l.say(e.ID, "escalation_raised").text("source", e.Source()).text("target", e.Target).
+			text("reason", e.Reason).number("blocking", len(e.Blocking))
+	case machine.EscalationDecided:
+		l.say(rec.ID, "escalation_decided").text("decision", rec.Decision).text("by", rec.By).
+			text("to", rec.To).number("rounds", rec.Rounds).list("items", rec.Items).
+			text("reason", rec.Reason).text("note", rec.Note).text("warning", rec.Warning)
+		if !rec.Closed {
+			l.text("still", "open")
+		}
+	case machine.AnswerRefused:
+		l.say("answer", "refused").text("answer", rec.Answer).text("why", rec.Why)
+	default:
+		return false
+	}
+	return true
+}
+
+// place is where an item is: "file:line", "file", or "".
+func place(i *feedback.Item) string {
+	if i.File != "" && i.Line > 0 {
+		return i.File + ":" + strconv.Itoa(i.Line)
+	}
+	return i.File
+}

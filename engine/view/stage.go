@@ -1,0 +1,139 @@
+package view
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/value"
+)
+
+// stage is one stage, or one instance of it, as a reader sees it.
+type stage struct {
+	path  string
+	node  *plan.Node // nil: a path that the plan does not know
+	order []int      // place in the plan: index of the node, of the item, of the node in the body, …
+
+	status    machine.StageStatus
+	iteration int
+	attempts  int
+	effect    string // of the try that runs or ran last
+	started   machine.Instant
+	duration  int64 // of the last try, in ms; meaningless before one ended
+	ended     bool  // a try of this iteration ended
+	outputs   *value.Object
+	failure   *failure
+	approval  *approval
+	history   []entry
+}
+
+// failure says how the last try failed.
+type failure struct {
+	class    string
+	exitCode *int
+	message  string
+	reason   string
+}
+
+// approval is what a person is asked before a stage.
+type approval struct {
+	asked   machine.Instant
+	message string
+	rounds  int
+	again   string
+}
+
+// entry is a record that concerns a stage or the run, without its bulky fields.
+type entry struct {
+	at  machine.Instant
+	rec machine.Record
+}
+
+// stage finds the stage with this path; an instance that the plan allows is added when it is first named,
+// and so is a path that the plan does not know, at the end.
+func (r *Run) stage(path string) *stage {
+	if s, ok := r.byPath[path]; ok {
+		return s
+	}
+	n, order := r.locate(path)
+	r.sorted = false
+	return r.add(path, n, order)
+}
+
+// locate finds the node of a path such as "a", "a[0]", "a/b" or "a[1]/b[2]", and its place.
+func (r *Run) locate(path string) (*plan.Node, []int) {
+	if s, ok := r.byPath[path]; ok {
+		return s.node, s.order
+	}
+	base, item := splitIndex(path)
+	if item >= 0 {
+		n, order := r.locate(base)
+		return n, append(slices.Clip(order), item)
+	}
+	if cut := strings.LastIndexByte(path, '/'); cut >= 0 {
+		if n, order := r.locate(path[:cut]); n != nil && n.Body != nil {
+			if i := n.Body.Index(path[cut+1:]); i >= 0 {
+				return &n.Body.Nodes[i], append(slices.Clip(order), i)
+			}
+		}
+	}
+	return nil, []int{len(r.plan.Graph.Nodes) + len(r.stages)} // behind all that the plan names
+}
+
+// splitIndex splits "a/id[3]" into "a/id" and 3; without an index at its end it is -1.
+func splitIndex(part string) (string, int) {
+	open := strings.LastIndexByte(part, '[')
+	if open < 0 || !strings.HasSuffix(part, "]") {
+		return part, -1
+	}
+	n, err := strconv.Atoi(part[open+1 : len(part)-1])
+	if err != nil || n < 0 {
+		return part, -1
+	}
+	return part[:open], n
+}
+
+// id is the stage's own id, without the path to it.
+func (s *stage) id() string {
+	if s.node != nil {
+		return s.node.ID
+	}
+	return s.path
+}
+
+func (s *stage) role() plan.Role {
+	if s.node != nil {
+		return s.node.Role
+	}
+	return plan.UnknownRole
+}
+
+// come opens an iteration: what the last one gave no longer holds.
+func (s *stage) come(iteration int) {
+	if iteration == s.iteration {
+		return
+	}
+	s.iteration, s.attempts, s.started, s.ended = iteration, 0, 0, false
+	s.outputs, s.failure = nil, nil
+}
+
+// start begins a try.
+func (s *stage) start(rec *machine.StageStarted) {
+	s.come(rec.Iteration)
+	if s.started == 0 {
+		s.started = rec.At
+	}
+	s.status, s.attempts, s.effect = machine.Running, rec.Attempt, rec.Effect
+	s.outputs, s.failure = nil, nil
+}
+
+// end closes the try.
+func (s *stage) end(status machine.StageStatus, iteration, attempt int, ms int64) {
+	s.come(iteration)
+	s.status, s.duration, s.ended = status, ms, true
+	if attempt > 0 {
+		s.attempts = attempt
+	}
+}

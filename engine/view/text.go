@@ -1,0 +1,248 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/machine"
+)
+
+// Text gives the run for people: what it is, its stages, loops and open items, and for each thing that
+// waits for a person what is asked and the commands that answer it. Lines of tables are cut to width
+// columns; 0 cuts none. Commands and messages are never cut.
+func (r *Run) Text(width int) string {
+	t := &page{width: width}
+	r.writeHead(t)
+	r.writeStages(t)
+	r.writeLoops(t)
+	r.writeItems(t)
+	for _, s := range r.asked {
+		r.writeApproval(t, s)
+	}
+	for _, e := range r.open {
+		t.blank()
+		t.b.WriteString(e.Message(r.info.Run))
+	}
+	if r.StatusWord() == Interrupted {
+		t.blank()
+		t.whole("no process carries this run on; go on with")
+		t.whole("  " + command("resume", r.info.Run))
+	}
+	return t.b.String()
+}
+
+// page collects lines.
+type page struct {
+	b     strings.Builder
+	width int
+}
+
+// line adds a line, cut to the width.
+func (t *page) line(s string) { t.whole(clip(strings.TrimRight(s, " "), t.width)) }
+
+func (t *page) whole(s string) {
+	t.b.WriteString(s)
+	t.b.WriteByte('\n')
+}
+
+func (t *page) blank() { t.b.WriteByte('\n') }
+
+// table adds rows with their columns in line; the last column is as long as it is.
+func (t *page) table(rows [][]string) {
+	var widths []int
+	for _, row := range rows {
+		for i, c := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], columns(c))
+		}
+	}
+	for _, row := range rows {
+		var b strings.Builder
+		for i, c := range row {
+			if i == len(row)-1 {
+				b.WriteString(c)
+				break
+			}
+			b.WriteString(pad(c, widths[i]+2))
+		}
+		t.line("  " + b.String())
+	}
+}
+
+func (r *Run) writeHead(t *page) {
+	pipeline := r.info.Pipeline
+	if pipeline == "" {
+		pipeline = r.plan.Name
+	}
+	t.whole("run       " + r.info.Run)
+	t.whole("pipeline  " + oneLine(pipeline, maxText))
+	t.whole("task      " + oneLine(r.info.TaskID, maxText))
+	status := r.StatusWord()
+	if r.reason != "" {
+		status += " (" + oneLine(r.reason, maxText) + ")"
+	}
+	t.whole("status    " + status)
+	if r.started == 0 {
+		return
+	}
+	when := r.started.String()
+	if r.finished != 0 {
+		when += ", took " + Duration(r.finished.Since(r.started))
+	}
+	t.whole("started   " + when)
+}
+
+func (r *Run) writeStages(t *page) {
+	t.blank()
+	rows := [][]string{{"STAGE", "STATUS", "ITERATION", "ATTEMPTS", "TIME", ""}}
+	for _, s := range r.ordered() {
+		row := []string{oneLine(s.path, maxText), s.status.String(), dash(s.iteration), dash(s.attempts), "-", ""}
+		if s.ended && s.status != machine.Running {
+			row[4] = Duration(s.duration)
+		}
+		row[5] = s.remark()
+		rows = append(rows, row)
+	}
+	t.table(rows)
+}
+
+// remark is what the table says about a stage beside its figures.
+func (s *stage) remark() string {
+	switch {
+	case s.approval != nil:
+		return "waits for an approval"
+	case s.failure != nil && s.status != machine.Running:
+		return s.failure.text()
+	}
+	return ""
+}
+
+func (f *failure) text() string {
+	var parts []string
+	if f.class != "" {
+		parts = append(parts, f.class)
+	}
+	if f.exitCode != nil {
+		parts = append(parts, fmt.Sprintf("exit status %d", *f.exitCode))
+	}
+	if f.reason != "" {
+		parts = append(parts, oneLine(f.reason, maxText))
+	}
+	text := strings.Join(parts, ", ")
+	if f.message != "" {
+		if text != "" {
+			text += ": "
+		}
+		text += oneLine(f.message, maxText)
+	}
+	return text
+}
+
+func dash(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+func (r *Run) writeLoops(t *page) {
+	if len(r.loops) == 0 {
+		return
+	}
+	t.blank()
+	rows := [][]string{{"LOOP", "ITERATION", "LAST ACTION", "OPEN ITEMS"}}
+	for _, l := range r.loops {
+		last := l.last
+		if last == "" {
+			last = "-"
+		}
+		rows = append(rows, []string{l.Source + " -> " + l.Target, fmt.Sprintf("%d/%d", l.Iteration, l.Cap), last,
+			fmt.Sprint(len(r.ledger.Open(l.Source)))})
+	}
+	t.table(rows)
+}
+
+// maxItems is how many open items the text shows; the JSON holds all.
+const maxItems = 50
+
+func (r *Run) writeItems(t *page) {
+	items := r.openItems()
+	if len(items) == 0 {
+		return
+	}
+	t.blank()
+	t.whole("open items")
+	var rows [][]string
+	for i := range items[:min(len(items), maxItems)] {
+		item := &items[i]
+		where := oneLine(place(item), maxText)
+		if where == "" {
+			where = "(no file)"
+		}
+		rows = append(rows, []string{item.ID, item.Severity.String(), item.Status.String(), where,
+			oneLine(item.Description, maxText)})
+	}
+	t.table(rows)
+	if n := len(items) - maxItems; n > 0 {
+		t.line(fmt.Sprintf("  … and %d more", n))
+	}
+}
+
+func (r *Run) openItems() []feedback.Item {
+	var out []feedback.Item
+	for _, item := range r.ledger.Items() {
+		if item.IsOpen() {
+			out = append(out, item)
+		}
+	}
+	return out
+}
+
+func (r *Run) writeApproval(t *page, s *stage) {
+	t.blank()
+	t.whole(fmt.Sprintf("stage %q waits for an approval", s.path))
+	r.writeQuestion(t, s.approval)
+	for _, c := range r.approvalCommands(s) {
+		t.whole("  " + c)
+	}
+}
+
+func (r *Run) writeQuestion(t *page, a *approval) {
+	if a.again != "" {
+		t.whole("  asked once more: " + oneLine(a.again, maxText))
+	}
+	for _, l := range strings.Split(strings.TrimSpace(Escape(a.message)), "\n") {
+		if l != "" {
+			t.whole("  " + l)
+		}
+	}
+	if a.rounds > 0 {
+		t.whole(fmt.Sprintf("  it also holds for up to %d rounds of feedback", a.rounds))
+	}
+}
+
+// Asks gives what a person is asked, for a run that waits or is paused, with the commands that answer it;
+// "" when nothing is asked.
+func (r *Run) Asks() string {
+	t := &page{}
+	for i, s := range r.asked {
+		if i > 0 {
+			t.blank()
+		}
+		t.whole(fmt.Sprintf("stage %q waits for an approval", s.path))
+		r.writeQuestion(t, s.approval)
+		for _, c := range r.approvalCommands(s) {
+			t.whole("  " + c)
+		}
+	}
+	for i, e := range r.open {
+		if i > 0 || len(r.asked) > 0 {
+			t.blank()
+		}
+		t.b.WriteString(e.Message(r.info.Run))
+	}
+	return t.b.String()
+}

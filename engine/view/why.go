@@ -1,0 +1,306 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/machine"
+)
+
+// Explanation says why a stage, or the run, stands where it does.
+type Explanation struct {
+	Stage     string   `json:"stage,omitempty"` // path; "" is the run
+	Status    string   `json:"status"`
+	Reasons   []string `json:"reasons"` // sentences, the oldest first; safe to print
+	Commands  []string `json:"commands,omitempty"`
+	Iteration int      `json:"iteration,omitempty"` // of the last try
+	Attempt   int      `json:"attempt,omitempty"`   // of the last try; its folder holds what it printed
+	Failed    bool     `json:"failed,omitempty"`    // the last try failed: its last lines say more
+}
+
+// Why explains a stage from the records that concern it, and whether there is such a stage.
+func (r *Run) Why(path string) (Explanation, bool) {
+	s, ok := r.byPath[path]
+	if !ok {
+		return Explanation{}, false
+	}
+	out := Explanation{Stage: path, Status: s.status.String(), Reasons: []string{},
+		Iteration: s.iteration, Attempt: s.attempts,
+		Failed: s.failure != nil && (s.status == machine.Failed || s.status == machine.Waiting)}
+	for _, e := range s.history {
+		if text := r.reasonOf(s, e.rec); text != "" {
+			out.Reasons = append(out.Reasons, e.at.String()+" "+text)
+		}
+	}
+	if len(out.Reasons) == 0 {
+		out.Reasons = append(out.Reasons, r.pendingReason(s))
+	}
+	if s.approval != nil {
+		out.Commands = append(out.Commands, r.approvalCommands(s)...)
+	}
+	for _, e := range r.open {
+		for _, source := range e.Sources {
+			if source == path {
+				out.Commands = append(out.Commands, r.escalationCommands(e)...)
+			}
+		}
+	}
+	return out, true
+}
+
+// WhyRun explains where the run as a whole stands: how it came there, and the stages that made it so.
+func (r *Run) WhyRun() Explanation {
+	out := Explanation{Status: r.StatusWord(), Reasons: []string{}, Commands: r.Commands()}
+	for _, e := range r.history {
+		if text := runReason(e.rec); text != "" {
+			out.Reasons = append(out.Reasons, e.at.String()+" "+text)
+		}
+	}
+	const most = 20
+	n := 0
+	for _, s := range r.ordered() {
+		if s.status != machine.Failed {
+			continue
+		}
+		if n++; n <= most {
+			out.Reasons = append(out.Reasons, fmt.Sprintf("stage %q failed: %s", s.path, s.failure.text()))
+		}
+	}
+	if n > most {
+		out.Reasons = append(out.Reasons, fmt.Sprintf("and %d more stages failed", n-most))
+	}
+	for _, s := range r.asked {
+		out.Reasons = append(out.Reasons, fmt.Sprintf("stage %q waits for an approval", s.path))
+	}
+	for _, e := range r.open {
+		out.Reasons = append(out.Reasons, "escalation "+escalationReason(&e.Escalation))
+	}
+	return out
+}
+
+func runReason(rec machine.Record) string {
+	switch rec := rec.(type) {
+	case machine.RunStarted:
+		return "the run started"
+	case machine.RunWaiting:
+		return "it waits: nothing can go on before the approval is answered"
+	case machine.RunPaused:
+		return "it paused: " + oneLine(rec.Reason, maxText) + ", a person decides"
+	case machine.RunResumed:
+		if rec.Ended > 0 {
+			return fmt.Sprintf("it went on; %d processes of it were still alive and were ended", rec.Ended)
+		}
+		return "it went on"
+	case machine.RunCancelling:
+		return "it was stopped" + by(rec.By) + because(rec.Reason)
+	case machine.RunFinished:
+		return "it ended: " + rec.Status.String() + because(rec.Reason)
+	}
+	return ""
+}
+
+// pendingReason says why a stage has not come to its start.
+func (r *Run) pendingReason(s *stage) string {
+	if r.status.Ended() {
+		return "the run ended before it came to its start"
+	}
+	if s.node == nil || len(s.order) == 0 {
+		return "it has not come to its start"
+	}
+	prefix := s.path[:len(s.path)-len(lastPart(s.path))]
+	g := &r.plan.Graph
+	if prefix != "" {
+		if parent, _ := r.locate(strings.TrimSuffix(prefix, "/")); parent != nil && parent.Body != nil {
+			g = parent.Body
+		}
+	}
+	var waits []string
+	for _, i := range s.node.Needs {
+		path := prefix + g.Nodes[i].ID
+		if need := r.byPath[path]; need != nil && need.status != machine.Succeeded && need.status != machine.Skipped {
+			waits = append(waits, fmt.Sprintf("%q (%s)", path, need.status))
+		}
+	}
+	if len(waits) == 0 {
+		return "it has not come to its start: other stages run first, or a loop it needs has not settled"
+	}
+	return "it needs " + strings.Join(waits, ", ")
+}
+
+func lastPart(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+func (r *Run) reasonOf(s *stage, rec machine.Record) string {
+	switch rec := rec.(type) {
+	case machine.StageStarted:
+		return startReason(&rec)
+	case machine.StageSucceeded:
+		if rec.Reason != "" {
+			return "it counts as succeeded: " + oneLine(rec.Reason, maxText)
+		}
+		return fmt.Sprintf("iteration %d, attempt %d succeeded in %s", rec.Iteration, rec.Attempt, Duration(rec.DurationMS))
+	case machine.StageFailed:
+		f := failure{rec.Class, rec.ExitCode, rec.Message, rec.Reason}
+		return fmt.Sprintf("iteration %d, attempt %d failed for good: %s", rec.Iteration, rec.Attempt, f.text())
+	case machine.RetryScheduled:
+		f := failure{rec.Class, rec.ExitCode, rec.Message, ""}
+		return fmt.Sprintf("iteration %d, attempt %d failed: %s; attempt %d of %d follows at %s", rec.Iteration,
+			rec.Attempt-1, f.text(), rec.Attempt, s.maxAttempts(rec.Attempt), rec.Until)
+	case machine.StageSkipped:
+		if s.node != nil && s.node.When != nil {
+			return fmt.Sprintf("iteration %d was skipped: when: %s was false", rec.Iteration,
+				oneLine(s.node.When.Source, maxText))
+		}
+		return fmt.Sprintf("iteration %d was skipped", rec.Iteration)
+	case machine.StageNotRun:
+		if rec.Needed != "" {
+			return fmt.Sprintf("it can't run: it needs %q, which %s", rec.Needed, r.ended(rec.Needed))
+		}
+		return "it can't run: a stage that it needs failed"
+	case machine.StageCancelled:
+		return "it was stopped, or not started, because the run stopped or it has to run again"
+	case machine.StageInterrupted:
+		return fmt.Sprintf("iteration %d, attempt %d was interrupted: the process that ran it died; it counts as no attempt",
+			rec.Iteration, rec.Attempt)
+	case machine.StageStale:
+		return staleReason(rec)
+	case machine.CheckFailed:
+		return fmt.Sprintf("its %s_check %q did not hold: %s", rec.When, oneLine(rec.Description, maxText),
+			oneLine(rec.Validation, maxText))
+	}
+	return r.reviewReason(s, rec)
+}
+
+func (r *Run) reviewReason(s *stage, rec machine.Record) string {
+	switch rec := rec.(type) {
+	case machine.FeedbackReceived:
+		return fmt.Sprintf("it gave %d items, %d of them blocking", rec.Items, rec.Blocking)
+	case machine.FeedbackRouted:
+		return r.routeReason(s, &rec)
+	case machine.ApprovalAsked:
+		if rec.Again != "" {
+			return "it asked once more for an approval: " + oneLine(rec.Again, maxText)
+		}
+		return "it asked for an approval"
+	case machine.ApprovalAnswered:
+		word := "rejected"
+		if rec.Approved {
+			word = "approved"
+		}
+		return "it was " + word + by(rec.By) + because(rec.Reason)
+	case machine.EscalationRaised:
+		return "it was escalated: " + escalationReason(&rec.Escalation)
+	case machine.EscalationDecided:
+		return "a person decided " + rec.Decision + by(rec.By) + because(rec.Reason)
+	}
+	return ""
+}
+
+func startReason(rec *machine.StageStarted) string {
+	if len(rec.BriefIDs) > 0 {
+		return fmt.Sprintf("iteration %d, attempt %d started with items %s", rec.Iteration, rec.Attempt,
+			strings.Join(rec.BriefIDs, ", "))
+	}
+	return fmt.Sprintf("iteration %d, attempt %d started", rec.Iteration, rec.Attempt)
+}
+
+func staleReason(rec machine.StageStale) string {
+	switch rec.Cause {
+	case machine.ByFeedback:
+		return "it runs again: work was sent back to it"
+	case machine.ByUpstream:
+		return "it runs again: a stage that it needs runs again"
+	case machine.ByDecision:
+		return "it runs again: a person decided so"
+	case machine.UnknownCause:
+	}
+	return "it runs again"
+}
+
+// routeReason tells a review what followed from it, and a target which items sent work back to it.
+func (r *Run) routeReason(s *stage, rec *machine.FeedbackRouted) string {
+	round := fmt.Sprintf("iteration %d of %d", rec.Iteration, rec.MaxIterations)
+	if s.path == rec.Target && s.path != rec.Source {
+		return fmt.Sprintf("%q sent work back (%s): %s", rec.Source, round, r.itemTexts(rec.Items))
+	}
+	switch rec.Action {
+	case feedback.Accept:
+		return "it was accepted: no blocking item is open (" + round + ")"
+	case feedback.ReImplement:
+		return fmt.Sprintf("it sent work back to %q (%s): %s", rec.Target, round, r.itemTexts(rec.Items))
+	case feedback.Escalate:
+		return fmt.Sprintf("a person has to decide, rule %s (%s): %s", rec.Rule, round, r.itemTexts(rec.Items))
+	case feedback.UnknownAction:
+	}
+	return ""
+}
+
+// itemTexts names up to five items with their texts.
+func (r *Run) itemTexts(ids []string) string {
+	const most = 5
+	var out []string
+	for _, id := range ids[:min(len(ids), most)] {
+		text := id
+		if item, ok := r.ledger.Get(id); ok {
+			if p := place(&item); p != "" {
+				text += " " + oneLine(p, 80)
+			}
+			text += " " + oneLine(item.Description, 100)
+		}
+		out = append(out, text)
+	}
+	if n := len(ids) - most; n > 0 {
+		out = append(out, fmt.Sprintf("and %d more", n))
+	}
+	if len(out) == 0 {
+		return "no items"
+	}
+	return strings.Join(out, "; ")
+}
+
+func escalationReason(e *feedback.Escalation) string {
+	text := fmt.Sprintf("%s of %s, rule %s after iteration %d of %d", e.ID, e.Source(), e.Reason, e.Iterations, e.Max)
+	if e.Reason == feedback.ReasonInterrupted {
+		text = fmt.Sprintf("%s of %s: it was interrupted and its on_interrupt asks", e.ID, e.Source())
+	}
+	var ids []string
+	for i := range e.Blocking {
+		ids = append(ids, e.Blocking[i].ID)
+	}
+	if len(ids) > 0 {
+		text += ", items " + strings.Join(ids, ", ")
+	}
+	return text
+}
+
+// ended says how a stage that was needed came to its end.
+func (r *Run) ended(path string) string {
+	if s, ok := r.byPath[path]; ok {
+		if s.failure != nil && s.status == machine.Failed {
+			return "failed: " + s.failure.text()
+		}
+		return "is " + s.status.String()
+	}
+	return "failed"
+}
+
+func (s *stage) maxAttempts(atLeast int) int {
+	if s.node != nil {
+		return max(s.node.Retry.MaxAttempts, atLeast)
+	}
+	return atLeast
+}
+
+func by(who string) string {
+	if who == "" {
+		return ""
+	}
+	return " by " + oneLine(who, 80)
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + oneLine(reason, maxText)
+}
