@@ -1,0 +1,232 @@
+// Package convert turns the reports of tools into the results of reviews: the output of "go test -json",
+// of "go vet", and lines that match a pattern.
+//
+// A Format names a kind of report; an Input is one execution's report with what is needed to place it in
+// the repository. Convert reads the report once, in bounded memory, and gives items whose files are
+// relative to the repository root, each with a fingerprint that later rounds know it by. A review that did
+// not take place is ErrNoReview and never a result without items: any exit status that the format does not
+// allow, a report that ends in the middle or has nothing in it, and an exit status other than 0 that no
+// item explains.
+//
+// The package opens no file and knows no process: the driver hands it readers. Checking and normalising
+// what it gives is package feedback's work, and so is the format "items".
+package convert
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"example.com/pipe/engine/feedback"
+)
+
+// The formats of reports. Items is read by feedback.ReadResult; Convert refuses it.
+const (
+	Items  = "items"
+	GoTest = "go-test"
+	GoVet  = "go-vet"
+	Lines  = "lines"
+)
+
+// ErrNoReview says that the review did not take place; what it wraps or is wrapped in says why.
+var ErrNoReview = errors.New("the review did not take place")
+
+// Defaults gives the exit statuses with which a tool of this format has done its work; ok is false for a
+// format that is not known. The caller owns the list.
+func Defaults(format string) (codes []int, ok bool) {
+	switch format {
+	case Items:
+		return []int{0}, true
+	case GoTest, GoVet, Lines:
+		return []int{0, 1}, true
+	}
+	return nil, false
+}
+
+// Formats lists the formats.
+func Formats() []string { return []string{Items, GoTest, GoVet, Lines} }
+
+// Input is the report of one execution.
+type Input struct {
+	Stdout, Stderr io.Reader // a report in a file stands in for Stdout; either may be nil
+	ExitCode       int
+	OKExitCodes    []int // nil: the format's Defaults
+
+	Root string // of the repository, absolute
+	Dir  string // of the execution, relative to Root; what relative paths in the report are relative to
+
+	// Module is the path of the Go module tested, ModuleDir the folder of its go.mod relative to Root. Folder,
+	// if there, finds the folder of a package by its import path, relative to Root, and comes first.
+	Module, ModuleDir string
+	Folder            func(importPath string) (string, bool)
+
+	Pattern *regexp.Regexp // of lines: groups named file, line, description, severity
+
+	// LineText gives the text of a line of a file, empty if there is none. May be nil.
+	LineText func(file string, line int) string
+}
+
+// MaxItems is how many items a result holds at most; its summary counts those beyond.
+const MaxItems = 1000
+
+// Convert reads a report. An error that is ErrNoReview says that the review did not take place; any other
+// is a mistake in the input: an unknown format, or lines without a pattern.
+func Convert(format string, in Input) (feedback.Result, error) {
+	codes, ok := Defaults(format)
+	if !ok || format == Items {
+		return feedback.Result{}, fmt.Errorf("convert report: format %q is not known, expected one of %s",
+			format, strings.Join(Formats()[1:], ", "))
+	}
+	if in.OKExitCodes != nil {
+		codes = in.OKExitCodes
+	}
+	var convert func(*findings) error
+	switch format {
+	case GoTest:
+		convert = goTest
+	case GoVet:
+		convert = goVet
+	default:
+		if in.Pattern == nil {
+			return feedback.Result{}, fmt.Errorf("convert report: format %q needs a pattern", format)
+		}
+		convert = patternLines
+	}
+	if !slices.Contains(codes, in.ExitCode) {
+		return feedback.Result{}, noReview("exit status %d, expected one of %s%s", in.ExitCode, join(codes), hint(in))
+	}
+	f := &findings{in: in, seen: make(map[string]bool)}
+	if err := convert(f); err != nil {
+		return feedback.Result{}, err
+	}
+	if in.ExitCode != 0 && len(f.items) == 0 {
+		return feedback.Result{}, noReview("exit status %d, but the report holds no finding%s", in.ExitCode, f.said())
+	}
+	return f.result(), nil
+}
+
+func noReview(why string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrNoReview, fmt.Sprintf(why, args...))
+}
+
+func join(codes []int) string {
+	out := make([]string, 0, len(codes))
+	for _, c := range codes {
+		out = append(out, fmt.Sprint(c))
+	}
+	return strings.Join(out, ", ")
+}
+
+// hint reads the first words of a report that is not read any further.
+func hint(in Input) string {
+	f := findings{in: in}
+	for _, r := range []io.Reader{in.Stderr, in.Stdout} {
+		_ = eachLine(r, func(line string) bool { // the exit status is the error; this only adds words to it
+			f.hear(line)
+			return f.heard == ""
+		})
+	}
+	return f.said()
+}
+
+// findings collects what a report holds.
+type findings struct {
+	in      Input
+	items   []feedback.Item
+	seen    map[string]bool // repeats of one finding are one
+	dropped int             // beyond MaxItems
+	summary string
+	heard   string // the first line that is no finding: why there may be none
+}
+
+// hear keeps the first words of a tool that are no finding.
+func (f *findings) hear(line string) {
+	if line = strings.TrimSpace(line); f.heard == "" && line != "" && !strings.HasPrefix(line, "#") {
+		f.heard = clip(line, 300)
+	}
+}
+
+func (f *findings) said() string {
+	if f.heard == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%q)", f.heard)
+}
+
+// add keeps a finding. Its file is as the report has it; rule is what names it in its fingerprint.
+func (f *findings) add(item feedback.Item, rule string) {
+	item.Fingerprint = f.fingerprint(rule, item.File, item.Line)
+	key := fmt.Sprintf("%d\x00%s\x00%d\x00%s", item.Severity, item.File, item.Line, item.Description)
+	if f.seen[key] {
+		return
+	}
+	if len(f.items) >= MaxItems {
+		f.dropped++
+		return
+	}
+	f.seen[key] = true
+	f.items = append(f.items, item)
+}
+
+func (f *findings) fingerprint(rule, file string, line int) string {
+	text := ""
+	if f.in.LineText != nil && file != "" && line > 0 && !path.IsAbs(file) {
+		text = strings.TrimSpace(f.in.LineText(file, line))
+	}
+	return feedback.Fingerprint(rule, file, text)
+}
+
+// sort puts findings in the order of the code: tools that work in parallel report in any.
+func (f *findings) sort() {
+	slices.SortStableFunc(f.items, func(a, b feedback.Item) int {
+		if c := strings.Compare(a.File, b.File); c != 0 {
+			return c
+		}
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return strings.Compare(a.Description, b.Description)
+	})
+}
+
+func (f *findings) result() feedback.Result {
+	r := feedback.Result{Items: f.items, Summary: f.summary}
+	if r.Items == nil {
+		r.Items = []feedback.Item{}
+	}
+	if r.Summary == "" {
+		r.Summary = fmt.Sprintf("%d findings", len(f.items)+f.dropped)
+	}
+	if f.dropped > 0 {
+		r.Summary += fmt.Sprintf("; only the first %d are kept", MaxItems)
+	}
+	return r
+}
+
+// place gives a path of the report relative to the root. One that lies elsewhere stays as it is: package
+// feedback drops it from its item and says so.
+func (f *findings) place(file string) string {
+	file = strings.ReplaceAll(strings.TrimSpace(file), `\`, "/")
+	if file == "" {
+		return ""
+	}
+	if path.IsAbs(file) {
+		if rel, ok := f.insideRoot(file); ok {
+			return rel
+		}
+		return file
+	}
+	return path.Join(f.in.Dir, file)
+}
+
+func (f *findings) insideRoot(file string) (string, bool) {
+	if f.in.Root == "" {
+		return "", false
+	}
+	rel, ok := strings.CutPrefix(path.Clean(file), strings.TrimSuffix(path.Clean(f.in.Root), "/")+"/")
+	return rel, ok && rel != ""
+}
