@@ -14,6 +14,9 @@ type Pipeline struct {
 	File *source.File
 	Span source.Span
 
+	// Incomplete says that a syntax error hid a part of the document: what seems to be missing may stand there.
+	Incomplete bool
+
 	Name        *Leaf[string]
 	Description *Leaf[string]
 	Version     *Leaf[int]

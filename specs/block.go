@@ -1,0 +1,102 @@
+package specs
+
+import "strings"
+
+// block explains a literal or folded block scalar; i is the place of its indicator. It returns the end of
+// the last line with content.
+func (t *trace) block(i int, folded bool) int {
+	end, next := t.line(i)
+	indent, ok := t.indent(i, end, next)
+	if !ok {
+		t.ok = t.want == ""
+		return end
+	}
+	var lead int    // place of the break that ended the line before; -1: there was none
+	var empty []int // places of the breaks of empty lines after it
+	var blankBefore, some bool
+	lead = -1
+	i, empty = t.indentation(next, indent, nil)
+	for t.ok && i < len(t.text) && t.column(i) == indent && t.n < len(t.want) {
+		blank := isBlank(t.text[i])
+		switch {
+		case lead < 0:
+		case folded && !blankBefore && !blank:
+			if len(empty) == 0 {
+				t.other(" ", lead)
+			}
+		default:
+			t.other("\n", lead)
+		}
+		for _, at := range empty {
+			t.other("\n", at)
+		}
+		blankBefore, some = blank, true
+		stop, after := t.line(i)
+		t.emit(t.text[i:stop], i)
+		end, lead = stop, -1
+		if after > stop {
+			lead = stop
+		}
+		i, empty = t.indentation(after, indent, empty[:0])
+	}
+	t.tail(lead, empty, some)
+	return end
+}
+
+// tail explains the breaks that the chomping indicator kept.
+func (t *trace) tail(lead int, empty []int, some bool) {
+	if some && lead >= 0 {
+		empty = append([]int{lead}, empty...)
+	}
+	for _, at := range empty {
+		if t.n < len(t.want) {
+			t.other("\n", at)
+		}
+	}
+}
+
+// indentation steps over up to indent spaces of each line, and over empty lines, whose breaks it gathers.
+func (t *trace) indentation(i, indent int, empty []int) (int, []int) {
+	for i < len(t.text) {
+		start := i
+		for i < len(t.text) && i-start < indent && t.text[i] == ' ' {
+			i++
+		}
+		if i == len(t.text) || !isBreak(t.text[i]) {
+			return i, empty
+		}
+		empty = append(empty, i)
+		_, i = t.line(i)
+	}
+	return i, empty
+}
+
+// column returns how far i, which has only spaces before it, stands in its line.
+func (t *trace) column(i int) int {
+	return i - (strings.LastIndexAny(t.text[:i], "\r\n") + 1)
+}
+
+// indent finds the indentation of the content of a block scalar with the header text[i:end]. Where the
+// header gives it as a number, that number counts from a parent that is not known here; the decoded text
+// tells it then: its first line keeps the blanks beyond the indentation.
+func (t *trace) indent(i, end, next int) (int, bool) {
+	header := strings.TrimLeft(t.text[i+1:end], "+-")
+	given := header != "" && header[0] >= '1' && header[0] <= '9'
+	most := 0
+	for at := next; at < len(t.text); {
+		stop, after := t.line(at)
+		line := t.text[at:stop]
+		spaces := len(line) - len(strings.TrimLeft(line, " "))
+		most = max(most, spaces)
+		if spaces < len(line) {
+			if !given {
+				return max(most, 1), true
+			}
+			first := strings.TrimLeft(t.want, "\n")
+			kept := len(first) - len(strings.TrimLeft(first, " "))
+			return spaces - kept, spaces > kept
+		}
+		at = after
+	}
+	return max(most, 1), !given
+}

@@ -1,0 +1,188 @@
+package specs
+
+import (
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/source"
+)
+
+// expr reads an expression. What YAML made of one that it did not take for text is told apart from other
+// mistakes, with the quoted rewrite.
+func (r *reader) expr(n *yaml.Node, key, what string) *source.Scalar {
+	const want = "an expression"
+	switch {
+	case r.isBlank(n):
+		return nil
+	case n.Kind == yaml.ScalarNode && !strings.HasPrefix(n.Tag, "!!"):
+		r.eatenHere(n, key, eaten{code: codeTag})
+		return nil
+	case isNull(n):
+		r.emptyExpr(n, key, what)
+		return nil
+	case n.Kind != yaml.ScalarNode:
+		if n.Style&yaml.FlowStyle != 0 {
+			r.eatenHere(n, key, eaten{code: codeIndicator})
+		} else {
+			r.wrongKind(n, what, want)
+		}
+		return nil
+	case strings.TrimSpace(n.Value) == "":
+		r.diags.Errorf(codeValue, r.nodeSpan(n), "%s is empty; it must be an expression", what)
+		return nil
+	}
+	s := r.scalar(n)
+	if plainStyle(n) && incomplete(n.Value) {
+		if code := r.followed(n); code != "" {
+			r.eatenHere(n, key, eaten{code: code})
+			return nil
+		}
+	}
+	return &s
+}
+
+// emptyExpr reports an expression of which YAML has left nothing.
+func (r *reader) emptyExpr(n *yaml.Node, key, what string) {
+	rest := r.restOfLine(r.offset(n))
+	switch {
+	case n.Anchor != "":
+		r.eatenHere(n, key, eaten{code: codeIndicator})
+	case n.Value == "" && strings.HasPrefix(strings.TrimLeft(rest, " \t"), "#"):
+		r.eatenHere(n, key, eaten{code: codeComment})
+	default:
+		r.wrongKind(n, what, "an expression")
+	}
+}
+
+// eatenHere reports that YAML ate what stands at n's place, up to the end of its line.
+func (r *reader) eatenHere(n *yaml.Node, key string, e eaten) {
+	off := r.offset(n)
+	rest := r.restOfLine(off)
+	trimmed := strings.TrimLeft(rest, " \t")
+	e.key, e.expr, e.from = key, true, off+len(rest)-len(trimmed)
+	e.raw = strings.TrimRight(trimmed, " \t")
+	if e.code == codeIndicator || e.code == codeTag || e.code == codeComment {
+		if in := r.inFlow(off); in {
+			e.raw = flowValue(e.raw)
+		}
+	}
+	r.doc.report(e, r.diags)
+}
+
+// inFlow reports whether the line up to off leaves a "{" open: the value stands inside { }.
+func (r *reader) inFlow(off int) bool {
+	text := r.doc.text.Text()
+	line := text[r.doc.text.LineStart(r.doc.text.Pos(off).Line):off]
+	return strings.Count(line, "{") > strings.Count(line, "}")
+}
+
+// restOfLine returns the text from off to the end of its line.
+func (r *reader) restOfLine(off int) string {
+	rest := r.doc.text.Text()[off:]
+	if i := strings.IndexAny(rest, "\r\n"); i >= 0 {
+		return rest[:i]
+	}
+	return rest
+}
+
+func plainStyle(n *yaml.Node) bool {
+	const styled = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+	return n.Kind == yaml.ScalarNode && n.Style&styled == 0
+}
+
+// followed says what cut a plain scalar off: a comment behind it, or a bracket or comma of YAML's. "" is
+// neither.
+func (r *reader) followed(n *yaml.Node) diag.Code {
+	end := r.end(n)
+	rest := r.restOfLine(min(end, len(r.doc.text.Text())))
+	trimmed := strings.TrimLeft(rest, " \t")
+	switch {
+	case trimmed == "":
+		return ""
+	case trimmed[0] == '#' && len(trimmed) < len(rest):
+		return codeComment
+	case strings.ContainsRune(",[]{}?", rune(trimmed[0])):
+		return codeIndicator
+	}
+	return ""
+}
+
+// incomplete reports whether an expression ends in the middle: a quote or bracket is open, or an operand
+// is missing behind the last operator.
+func incomplete(s string) bool {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; c {
+		case '"', '\'', '`':
+			for i++; i < len(s) && s[i] != c; i++ {
+				if s[i] == '\\' && c != '`' {
+					i++
+				}
+			}
+			if i >= len(s) {
+				return true
+			}
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth--
+		}
+	}
+	if depth > 0 {
+		return true
+	}
+	s = strings.TrimSpace(s)
+	if s == "" || strings.ContainsRune("=<>&|+-*/%^,.?:!", rune(s[len(s)-1])) {
+		return true
+	}
+	last := s[strings.LastIndexAny(s, " \t\n)]}")+1:]
+	switch last {
+	case "and", "or", "not", "in", "contains", "matches", "startsWith", "endsWith":
+		return true
+	}
+	return false
+}
+
+// openTemplate returns the code text after the last "${{" that is not closed, if there is one.
+func openTemplate(s string) (string, bool) {
+	i := strings.LastIndex(s, "${{")
+	if i < 0 || strings.Contains(s[i:], "}}") {
+		return "", false
+	}
+	return s[i+3:], true
+}
+
+// cutTemplate reports a plain scalar whose ${{ }} was cut off by a comment.
+func (r *reader) cutTemplate(n *yaml.Node, what string) bool {
+	if !plainStyle(n) {
+		return false
+	}
+	if _, open := openTemplate(n.Value); !open || r.followed(n) != codeComment {
+		return false
+	}
+	r.eatenHere(n, lastWord(what), eaten{code: codeComment})
+	return true
+}
+
+// eatenTemplate reports a flow mapping that was meant as a template: "{{ x }}" without its dollar sign.
+func (r *reader) eatenTemplate(n *yaml.Node, what string) bool {
+	if n.Kind != yaml.MappingNode || n.Style&yaml.FlowStyle == 0 || len(n.Content) == 0 ||
+		n.Content[0].Kind != yaml.MappingNode || n.Content[0].Style&yaml.FlowStyle == 0 {
+		return false
+	}
+	r.wrongKind(n, what, "text")
+	(*r.diags)[len(*r.diags)-1].Help = "an expression in text is written \"${{ }}\", with the dollar sign"
+	return true
+}
+
+// lastWord returns the key that a description such as `"env" of stage "x"` speaks of.
+func lastWord(what string) string {
+	if _, rest, ok := strings.Cut(what, `"`); ok {
+		if key, _, ok := strings.Cut(rest, `"`); ok {
+			return key
+		}
+	}
+	return "key"
+}

@@ -1,0 +1,227 @@
+package specs
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/source"
+	"example.com/pipe/specs/data"
+)
+
+// key is a key of a mapping, with the reader of its value. The node given is never an alias.
+type key[T any] struct {
+	name string
+	read func(r *reader, n *yaml.Node, into *T)
+}
+
+// readKeys reads a mapping by its keys and returns the fields that it has. ok is false if it is none.
+func readKeys[T any](r *reader, n *yaml.Node, what string, keys []key[T], into *T) (fs []field, ok bool) {
+	fs, ok = r.fields(n, what)
+next:
+	for _, f := range fs {
+		for i := range keys {
+			if keys[i].name != f.name {
+				continue
+			}
+			if v, done := r.follow(f.value); v != nil {
+				keys[i].read(r, v, into)
+				done()
+			}
+			continue next
+		}
+		names := make([]string, len(keys))
+		for i := range keys {
+			names[i] = keys[i].name
+		}
+		r.unknown(f, what, names)
+	}
+	return fs, ok
+}
+
+func has(fs []field, name string) bool { return find(fs, name) != nil }
+
+func find(fs []field, name string) *field {
+	for i := range fs {
+		if fs[i].name == name {
+			return &fs[i]
+		}
+	}
+	return nil
+}
+
+// resolved returns what n stands for, if it is an alias.
+func resolved(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// text reads text that may be of several lines and hold ${{ }}.
+func (r *reader) text(n *yaml.Node, what string) *source.Scalar {
+	switch {
+	case r.isBlank(n):
+		return nil
+	case strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!"):
+		r.tagged(n, what)
+		return nil
+	case n.Kind == yaml.ScalarNode && !isString(n) && !isNull(n):
+		r.wrongKind(n, what, "text")
+		last := &(*r.diags)[len(*r.diags)-1]
+		last.Help = "quote it: " + quote(short(n.Value))
+		return nil
+	case !isString(n):
+		if !r.eatenTemplate(n, what) {
+			r.wrongKind(n, what, "text")
+		}
+		return nil
+	}
+	s := r.scalar(n)
+	if r.cutTemplate(n, what) {
+		return nil
+	}
+	return &s
+}
+
+func (r *reader) tagged(n *yaml.Node, what string) {
+	r.diags.Errorf(codeTagged, r.nodeSpan(n), "%s has the tag %q, which has no meaning here", what, short(n.Tag)).
+		Help = "quote text that starts with \"!\""
+}
+
+// filled is text that must not be empty.
+func (r *reader) filled(n *yaml.Node, what string) *source.Scalar {
+	s := r.text(n, what)
+	if s != nil && strings.TrimSpace(s.Text) == "" {
+		r.diags.Errorf(codeValue, s.Span, "%s is empty", what)
+		return nil
+	}
+	return s
+}
+
+// str reads a string of one line that is not empty.
+func (r *reader) str(n *yaml.Node, what string) *Leaf[string] {
+	s := r.filled(n, what)
+	if s == nil {
+		return nil
+	}
+	return &Leaf[string]{s.Text, s.Span}
+}
+
+// name reads a string that matches a pattern.
+func (r *reader) name(n *yaml.Node, what string, pattern *regexp.Regexp) *Leaf[string] {
+	if n.Kind == yaml.ScalarNode && !isString(n) && !isNull(n) && n.Style&yaml.TaggedStyle == 0 {
+		r.badName(Leaf[string]{n.Value, r.nodeSpan(n)}, what, pattern)
+		return nil
+	}
+	l := r.str(n, what)
+	if l == nil || !r.goodName(*l, what, pattern) {
+		return nil
+	}
+	return l
+}
+
+func (r *reader) goodName(l Leaf[string], what string, pattern *regexp.Regexp) bool {
+	if pattern.MatchString(l.Value) {
+		return true
+	}
+	r.badName(l, what, pattern)
+	return false
+}
+
+func (r *reader) badName(l Leaf[string], what string, pattern *regexp.Regexp) {
+	r.diags.Errorf(codeValue, l.Span, "%s must match %s, and %q does not", what, pattern, short(l.Value))
+}
+
+// word reads one of a few words.
+func (r *reader) word(n *yaml.Node, what string, words ...string) *Leaf[string] {
+	if n.Kind != yaml.ScalarNode || isNull(n) {
+		r.wrongKind(n, what, "one of "+list(words))
+		return nil
+	}
+	for _, w := range words {
+		if n.Value == w {
+			return &Leaf[string]{w, r.nodeSpan(n)}
+		}
+	}
+	msg := ""
+	if s := diag.Suggest(n.Value, words); s != "" {
+		msg = "; " + s
+	}
+	r.diags.Errorf(codeValue, r.nodeSpan(n), "%s must be one of %s, not %q%s", what, list(words), short(n.Value), msg)
+	return nil
+}
+
+// boolean reads true or false.
+func (r *reader) boolean(n *yaml.Node, what string) *Leaf[bool] {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!bool" {
+		if v, err := data.Scalar(n.Tag, n.Value); err == nil {
+			b, _ := v.(bool)
+			return &Leaf[bool]{b, r.nodeSpan(n)}
+		}
+	}
+	r.wrongKind(n, what, "true or false")
+	return nil
+}
+
+// integer reads a whole number between two bounds.
+func (r *reader) integer(n *yaml.Node, what string, low, high int64) *Leaf[int] {
+	want := "a whole number from " + strconv.FormatInt(low, 10)
+	if high < math.MaxInt32 {
+		want += " to " + strconv.FormatInt(high, 10)
+	} else {
+		want += " on"
+	}
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" {
+		r.wrongKind(n, what, want)
+		return nil
+	}
+	v, err := data.Scalar(n.Tag, n.Value)
+	i, ok := v.(int64)
+	if err != nil || !ok || i < low || i > high {
+		r.diags.Errorf(codeValue, r.nodeSpan(n), "%s must be %s, not %s", what, want, short(n.Value))
+		return nil
+	}
+	return &Leaf[int]{int(i), r.nodeSpan(n)}
+}
+
+// duration reads a length of time, at least low.
+func (r *reader) duration(n *yaml.Node, what string, low time.Duration) *Leaf[Duration] {
+	if n.Kind != yaml.ScalarNode || isNull(n) {
+		r.wrongKind(n, what, `a length of time such as "30m" or "5s"`)
+		return nil
+	}
+	d, err := time.ParseDuration(n.Value)
+	switch {
+	case err != nil || n.Tag != "!!str":
+		diagnostic := r.diags.Errorf(codeValue, r.nodeSpan(n), "%s must be a length of time such as \"30m\" or \"5s\", not %q", what, short(n.Value))
+		if n.Tag == "!!int" {
+			diagnostic.Help = "give the unit: " + n.Value + "s or " + n.Value + "m"
+		}
+		return nil
+	case d < low && low > 0:
+		r.diags.Errorf(codeValue, r.nodeSpan(n), "%s must be more than 0, not %s", what, short(n.Value))
+		return nil
+	case d < low:
+		r.diags.Errorf(codeValue, r.nodeSpan(n), "%s must not be negative, as %s is", what, short(n.Value))
+		return nil
+	}
+	return &Leaf[Duration]{d, r.nodeSpan(n)}
+}
+
+// strings reads a list of strings.
+func (r *reader) list(n *yaml.Node, what, of string, read func(n *yaml.Node)) (ok bool) {
+	items, ok := r.items(n, what, of)
+	for _, item := range items {
+		if v, done := r.follow(item); v != nil {
+			read(v)
+			done()
+		}
+	}
+	return ok
+}

@@ -1,0 +1,240 @@
+package specs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/source"
+)
+
+// maxWork bounds how many bytes are parsed again while a broken document is repaired step by step.
+const maxWork = 4 * maxSize
+
+// document is a parsed file.
+type document struct {
+	file  *source.File // as written
+	text  *source.File // as parsed: places are the same, some values blanked
+	root  *yaml.Node   // nil: nothing could be read
+	blank map[int]bool // lines whose value was reported and blanked
+	cut   bool         // the text behind a syntax error was left out
+}
+
+// load parses a file. Where YAML refuses it, the mistake is reported and the file is read without it: a
+// value that YAML took for something else is blanked, and where that is not the matter, the text is cut
+// before the line in question. So the other mistakes of the file are found in the same go.
+func load(f *source.File, diags *diag.List) *document {
+	doc := &document{file: f, text: f, blank: map[int]bool{}}
+	if len(f.Text()) > maxSize {
+		diags.Errorf(codeSize, point(f, 0), "the file has %d bytes, more than the %d that a document may have", len(f.Text()), maxSize)
+		return doc
+	}
+	if n := structure(f.Text()); n > maxStructure {
+		diags.Errorf(codeSize, point(f, 0), "the file has about %d lines and values, more than the %d that a document may have", n, maxStructure)
+		return doc
+	}
+	if text := clean(f, diags); text != f.Text() {
+		doc.text = source.NewFile(f.Name, text)
+	}
+	for work := 0; ; work += len(doc.text.Text()) + 1 {
+		root, second, err := parse(doc.text.Text())
+		if err == nil {
+			doc.root = root
+			doc.extra(second, diags)
+			return doc
+		}
+		if work > maxWork || !doc.repair(err, diags) {
+			return doc
+		}
+	}
+}
+
+// extra reports what follows the first document; an empty one is none.
+func (doc *document) extra(second *yaml.Node, diags *diag.List) {
+	if second != nil {
+		at := source.Pos{Line: second.Line, Col: second.Column}
+		diags.Errorf(codeMany, doc.text.Span(doc.text.Offset(at), doc.text.Offset(at)+3), "a second document starts here; a file holds one").
+			Help = "move it to a file of its own, or take the line \"---\" out"
+	}
+	if isEmpty(doc.root) {
+		doc.root = nil
+	}
+}
+
+func isEmpty(root *yaml.Node) bool {
+	if root == nil || len(root.Content) == 0 {
+		return true
+	}
+	n := root.Content[0]
+	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Value == "" && n.Anchor == ""
+}
+
+// parse reads the first document of a text, and the second if there is one. The root is nil if the text
+// holds none.
+func parse(text string) (root, second *yaml.Node, err error) {
+	defer func() {
+		if p := recover(); p != nil { // the parser panics on some of its own inconsistencies
+			err = fmt.Errorf("yaml: %v", p)
+		}
+	}()
+	dec := yaml.NewDecoder(strings.NewReader(text))
+	root = new(yaml.Node)
+	if err := dec.Decode(root); errors.Is(err, io.EOF) {
+		return nil, nil, nil
+	} else if err != nil {
+		return nil, nil, err
+	}
+	second = new(yaml.Node)
+	if err := dec.Decode(second); errors.Is(err, io.EOF) {
+		return root, nil, nil
+	} else if err != nil {
+		return nil, nil, err
+	}
+	return root, second, nil
+}
+
+// fault is where the parser gave up.
+type fault struct {
+	message string // its own words
+	opened  int    // line on which what it was reading starts; 0: not known
+	line    int    // line that it had reached
+}
+
+// repair reports why the text cannot be parsed and takes that out of it. It reports whether parsing again
+// is of use.
+func (doc *document) repair(err error, diags *diag.List) bool {
+	at := doc.locate(err)
+	if e, ok := doc.findEaten(at); ok {
+		doc.report(e, diags)
+		return doc.blankOut(e)
+	}
+	line := at.line
+	if at.opened > 0 && (unfinished(at.message) || line > doc.text.Lines()) {
+		line = at.opened // nothing is wrong where the text ends, but where the open thing starts
+	}
+	for line > 1 && strings.TrimSpace(doc.text.Line(line)) == "" {
+		line--
+	}
+	span := lineSpan(doc.file, line)
+	if !doc.cut { // what a cut leaves open is no mistake of the author's
+		diags.Errorf(codeSyntax, span, "%s", words(at.message)).Help = syntaxHelp(at.message, doc.text.Line(line))
+	}
+	return doc.cutBefore(line)
+}
+
+// locate finds out how far the parser came: it is given the text byte by byte, so that what it has asked
+// for is where it stands.
+func (doc *document) locate(err error) fault {
+	text := doc.text.Text()
+	r := &meter{text: text}
+	func() {
+		defer func() { _ = recover() }()
+		dec := yaml.NewDecoder(r)
+		for {
+			if err := dec.Decode(new(yaml.Node)); err != nil {
+				return
+			}
+		}
+	}()
+	// The scanner looks up to four characters ahead, and over blanks and line ends.
+	reached := strings.TrimRight(text[:max(0, r.given-4)], " \t\r\n")
+	at := fault{message: strings.TrimPrefix(err.Error(), "yaml: "), line: doc.text.Pos(len(reached)).Line}
+	if number, rest, ok := strings.Cut(strings.TrimPrefix(at.message, "line "), ": "); ok && strings.HasPrefix(at.message, "line ") {
+		if n, err := strconv.Atoi(number); err == nil {
+			at.message, at.opened = rest, n
+		}
+	}
+	if isParserMessage(at.message) {
+		at.opened++ // these count lines from zero
+	}
+	return at
+}
+
+// isParserMessage tells the parser's messages, whose line is one too low, from the scanner's.
+func isParserMessage(m string) bool {
+	return strings.HasPrefix(m, "did not find expected key") || strings.HasPrefix(m, "did not find expected node") ||
+		strings.HasPrefix(m, "did not find expected '") || strings.HasPrefix(m, "did not find expected ',") ||
+		strings.HasPrefix(m, "did not find expected <")
+}
+
+func unfinished(m string) bool {
+	return strings.Contains(m, "unexpected end of stream") || strings.Contains(m, "document indicator")
+}
+
+// meter is a reader that gives single bytes and counts them.
+type meter struct {
+	text  string
+	given int
+}
+
+// Read gives the next byte.
+func (m *meter) Read(p []byte) (int, error) {
+	if m.given == len(m.text) {
+		return 0, io.EOF
+	}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	p[0] = m.text[m.given]
+	m.given++
+	return 1, nil
+}
+
+// cutBefore leaves out the given line and all that follows. Each cut is at least one line more than the
+// one before; where a cut does not help twice, half of what is left goes.
+func (doc *document) cutBefore(line int) bool {
+	if doc.cut {
+		line = min(line, (doc.text.Lines()+1)/2+1)
+	}
+	line = min(line, doc.text.Lines())
+	doc.cut = true
+	if line <= 1 {
+		return false
+	}
+	doc.text = source.NewFile(doc.file.Name, doc.text.Text()[:doc.text.LineStart(line)])
+	return true
+}
+
+// blankOut replaces an eaten value by blanks, so that all places stay as they are.
+func (doc *document) blankOut(e eaten) bool {
+	text := doc.text.Text()
+	var b strings.Builder
+	b.WriteString(text[:e.from])
+	for _, r := range text[e.from:e.to] {
+		if r != '\n' && r != '\r' {
+			r = ' '
+		}
+		b.WriteRune(r)
+	}
+	b.WriteString(text[e.to:])
+	if b.String() == text {
+		return false
+	}
+	for l := doc.text.Pos(e.from).Line; l <= doc.text.Pos(e.to).Line; l++ {
+		doc.blank[l] = true
+	}
+	doc.text = source.NewFile(doc.file.Name, b.String())
+	return true
+}
+
+// lineSpan returns the span of a line's text, without the blanks around it.
+func lineSpan(f *source.File, line int) source.Span {
+	text := f.Line(line)
+	start := f.LineStart(line) + len(text) - len(strings.TrimLeft(text, " \t"))
+	return f.Span(start, start+len(strings.TrimSpace(text)))
+}
+
+// point returns the empty span at an offset.
+func point(f *source.File, offset int) source.Span { return f.Span(offset, offset) }
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

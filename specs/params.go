@@ -1,0 +1,131 @@
+package specs
+
+import (
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"example.com/pipe/engine/diag"
+)
+
+// params reads declared inputs or outputs, each in JSON Schema's words or in the short form.
+func (r *reader) params(n *yaml.Node, what, of string, keys []key[Param]) []*Param {
+	fs, ok := r.fields(n, what)
+	if !ok {
+		return nil
+	}
+	out := make([]*Param, 0, len(fs))
+	for _, f := range fs {
+		name := Leaf[string]{f.name, r.nodeSpan(f.key)}
+		if !r.goodName(name, "the name of an "+of, paramName) {
+			continue
+		}
+		p := &Param{Name: name, Span: name.Span}
+		out = append(out, p) // also one that is wrong: its name is declared
+		v, done := r.follow(f.value)
+		if v == nil {
+			continue
+		}
+		r.param(v, p, of+` "`+short(f.name)+`"`, keys)
+		done()
+	}
+	return out
+}
+
+func (r *reader) param(n *yaml.Node, p *Param, what string, keys []key[Param]) {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		readKeys(r, n, what, keys, p)
+		p.Span.End = r.wholeSpan(n).End
+		if p.Items != nil && p.Type != nil && p.Type.Value != "array" {
+			r.diags.Errorf(codeConflict, p.Items.Span, `"items" goes with the type "array", and %s has the type %q`, what, p.Type.Value)
+			p.Items = nil
+		}
+		if len(p.Enum) > 0 && p.Type != nil && p.Type.Value != "string" {
+			r.diags.Errorf(codeConflict, p.Enum[0].Span, `"enum" goes with the type "string", and %s has the type %q`, what, p.Type.Value)
+			p.Enum = nil
+		}
+	case isString(n):
+		p.Type = r.typeName(n, what)
+		p.Span.End = r.nodeSpan(n).End
+	default:
+		r.wrongKind(n, what, `a type such as "string" or a mapping with a "type"`)
+	}
+}
+
+var typeNames = []string{"string", "integer", "number", "boolean", "object", "array"}
+
+// typeName reads a type in its short form: one of typeNames, or one of them with "[]".
+func (r *reader) typeName(n *yaml.Node, what string) *Leaf[string] {
+	if !isString(n) {
+		r.wrongKind(n, "the type of "+what, "one of "+list(typeNames)+` or such a type with "[]"`)
+		return nil
+	}
+	base := strings.TrimSuffix(n.Value, "[]")
+	for _, t := range typeNames {
+		if base == t {
+			return &Leaf[string]{n.Value, r.nodeSpan(n)}
+		}
+	}
+	msg := ""
+	if near := nearestType(base); near != "" {
+		msg = "; did you mean \"" + near + strings.TrimPrefix(n.Value, base) + "\"?"
+	}
+	r.diags.Errorf(codeValue, r.nodeSpan(n), "unknown type %q of %s%s", short(n.Value), what, msg).
+		Help = "the types are " + list(typeNames) + `, and each of them with "[]" for a list`
+	return nil
+}
+
+// nearestType also knows the words of other languages for a type.
+func nearestType(name string) string {
+	switch strings.ToLower(name) {
+	case "int", "int64", "long":
+		return "integer"
+	case "float", "double", "float64":
+		return "number"
+	case "bool":
+		return "boolean"
+	case "str", "text":
+		return "string"
+	case "map", "dict":
+		return "object"
+	case "list":
+		return "array"
+	}
+	return diag.Nearest(name, typeNames)
+}
+
+var itemKeys = []key[Param]{
+	{"type", func(r *reader, n *yaml.Node, p *Param) { p.Type = r.typeName(n, `"`+p.Name.Value+`"`) }},
+}
+
+var outputKeys = []key[Param]{
+	itemKeys[0],
+	{"items", func(r *reader, n *yaml.Node, p *Param) {
+		if n.Kind != yaml.MappingNode {
+			p.Items = r.typeName(n, `the items of "`+p.Name.Value+`"`)
+			return
+		}
+		inner := &Param{Name: p.Name}
+		readKeys(r, n, `"items"`, itemKeys, inner)
+		p.Items = inner.Type
+	}},
+	{"description", func(r *reader, n *yaml.Node, p *Param) {
+		p.Description = r.str(n, `"description" of "`+p.Name.Value+`"`)
+	}},
+	{"enum", func(r *reader, n *yaml.Node, p *Param) {
+		ok := r.list(n, `"enum"`, "strings", func(n *yaml.Node) {
+			if s := r.text(n, `an entry of "enum"`); s != nil {
+				p.Enum = append(p.Enum, Leaf[string]{s.Text, s.Span})
+			}
+		})
+		if ok && len(n.Content) == 0 {
+			r.diags.Errorf(codeValue, r.nodeSpan(n), `"enum" is empty; no value could be given`)
+		}
+	}},
+	{"required", func(r *reader, n *yaml.Node, p *Param) { p.Required = r.boolean(n, `"required"`) }},
+}
+
+var inputKeys = append(outputKeys[:len(outputKeys):len(outputKeys)], key[Param]{
+	"default", func(r *reader, n *yaml.Node, p *Param) { p.Default = r.data(n, `"default" of "`+p.Name.Value+`"`, 0) },
+})

@@ -1,0 +1,172 @@
+package specs
+
+import (
+	"math"
+	"regexp"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/source"
+)
+
+// Version is the version of the language that this package reads.
+const Version = 1
+
+const codeNewer diag.Code = "newer-version"
+
+var (
+	pipelineName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+	stageID      = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
+	paramName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+	envName      = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// ParsePipeline reads a pipeline document. The tree holds what could be read, also of a file that is cut
+// off in the middle; it is never nil. The list holds all mistakes of shape, in the order found.
+func ParsePipeline(f *source.File) (*Pipeline, diag.List) {
+	var diags diag.List
+	doc := load(f, &diags)
+	p := &Pipeline{File: f, Incomplete: doc.cut || doc.root == nil}
+	n := doc.content()
+	if n == nil {
+		if !diags.HasErrors() { // an unreadable file is not called an empty one as well
+			diags.Errorf(codeEmpty, point(f, 0), "the file holds no document").
+				Help = "a pipeline has at least the keys name, version and stages"
+		}
+		return p, diags
+	}
+	r := newReader(doc, &diags)
+	n, done := r.follow(n)
+	if n == nil {
+		return p, diags
+	}
+	defer done()
+	p.Span = r.wholeSpan(n)
+	fs, ok := readKeys(r, n, "the pipeline", pipelineKeys, p)
+	if !ok {
+		return p, diags
+	}
+	top := point(f, r.offset(n))
+	for _, k := range []struct{ name, help string }{
+		{"name", "add a line such as: name: bug-fix"},
+		{"version", "add the line: version: 1"},
+		{"stages", "add a list of stages, each with an id and a run or an agent"},
+	} {
+		if !has(fs, k.name) {
+			r.missing(n, top, "the pipeline", k.name, k.help)
+		}
+	}
+	return p, diags
+}
+
+var pipelineKeys = []key[Pipeline]{
+	{"name", func(r *reader, n *yaml.Node, p *Pipeline) { p.Name = r.name(n, `"name" of the pipeline`, pipelineName) }},
+	{"description", func(r *reader, n *yaml.Node, p *Pipeline) { p.Description = r.str(n, `"description" of the pipeline`) }},
+	{"version", func(r *reader, n *yaml.Node, p *Pipeline) { p.Version = r.version(n) }},
+	{"inputs", func(r *reader, n *yaml.Node, p *Pipeline) {
+		p.Inputs = r.params(n, `"inputs" of the pipeline`, "input", inputKeys)
+	}},
+	{"outputs", func(r *reader, n *yaml.Node, p *Pipeline) {
+		p.Outputs = r.entries(n, `"outputs" of the pipeline`, "output", r.isParamName)
+	}},
+	{"defaults", func(r *reader, n *yaml.Node, p *Pipeline) {
+		d := &Defaults{Span: r.wholeSpan(n)}
+		if _, ok := readKeys(r, n, `"defaults"`, defaultsKeys, d); ok {
+			p.Defaults = d
+		}
+	}},
+	{"stages", func(r *reader, n *yaml.Node, p *Pipeline) {
+		ok := r.list(n, `"stages"`, "stages", func(n *yaml.Node) {
+			if s := r.stage(n); s != nil {
+				p.Stages = append(p.Stages, s)
+			}
+		})
+		if ok && len(n.Content) == 0 {
+			r.diags.Errorf(codeValue, r.nodeSpan(n), `"stages" is empty; a pipeline has at least one stage`)
+		}
+	}},
+}
+
+var defaultsKeys = []key[Defaults]{
+	{"timeout", func(r *reader, n *yaml.Node, d *Defaults) {
+		d.Timeout = r.duration(n, `"timeout" of "defaults"`, time.Nanosecond)
+	}},
+	{"retry", func(r *reader, n *yaml.Node, d *Defaults) { d.Retry = r.retry(n, `"retry" of "defaults"`) }},
+	{"feedback_loop", func(r *reader, n *yaml.Node, d *Defaults) {
+		l := &Loop{Span: r.wholeSpan(n)}
+		if _, ok := readKeys(r, n, `"feedback_loop" of "defaults"`, loopDefaultKeys, l); ok {
+			d.FeedbackLoop = l
+		}
+	}},
+}
+
+func (r *reader) version(n *yaml.Node) *Leaf[int] {
+	v := r.integer(n, `"version"`, 1, math.MaxInt32)
+	if v != nil && v.Value > Version {
+		r.diags.Errorf(codeNewer, v.Span, "version %d of the language needs a newer pipe; this one reads version %d", v.Value, Version)
+	}
+	return v
+}
+
+func (r *reader) isParamName(l Leaf[string]) bool {
+	return r.goodName(l, "a name", paramName)
+}
+
+// retry reads a retry policy.
+func (r *reader) retry(n *yaml.Node, what string) *Retry {
+	p := &Retry{Span: r.wholeSpan(n)}
+	if _, ok := readKeys(r, n, what, retryKeys, p); !ok {
+		return nil
+	}
+	if p.InitialDelay != nil && p.MaxDelay != nil && p.MaxDelay.Value < p.InitialDelay.Value {
+		d := r.diags.Errorf(codeValue, p.MaxDelay.Span, `"max_delay" (%s) is shorter than "initial_delay" (%s)`, p.MaxDelay.Value, p.InitialDelay.Value)
+		d.Related = []diag.Related{{Span: p.InitialDelay.Span, Message: "the delay of the first retry"}}
+	}
+	return p
+}
+
+var retryKeys = []key[Retry]{
+	{"max_attempts", func(r *reader, n *yaml.Node, p *Retry) { p.MaxAttempts = r.integer(n, `"max_attempts"`, 1, 10) }},
+	{"backoff", func(r *reader, n *yaml.Node, p *Retry) {
+		p.Backoff = r.word(n, `"backoff"`, "exponential", "linear", "fixed")
+	}},
+	{"initial_delay", func(r *reader, n *yaml.Node, p *Retry) { p.InitialDelay = r.duration(n, `"initial_delay"`, 0) }},
+	{"max_delay", func(r *reader, n *yaml.Node, p *Retry) { p.MaxDelay = r.duration(n, `"max_delay"`, 0) }},
+	{"on", func(r *reader, n *yaml.Node, p *Retry) {
+		r.list(n, `"on" of "retry"`, "failure classes", func(n *yaml.Node) {
+			w := r.word(n, `an entry of "on"`, "exit", "timeout", "idle", "protocol", "unavailable", "signal", "review_unavailable")
+			if w != nil && r.fresh(*w, p.On, `"on"`) {
+				p.On = append(p.On, *w)
+			}
+		})
+	}},
+}
+
+var loopDefaultKeys = []key[Loop]{
+	{"max_iterations", func(r *reader, n *yaml.Node, l *Loop) {
+		l.MaxIterations = r.integer(n, `"max_iterations"`, 1, math.MaxInt32)
+	}},
+}
+
+var loopKeys = []key[Loop]{
+	{"target_stage", func(r *reader, n *yaml.Node, l *Loop) { l.TargetStage = r.name(n, `"target_stage"`, stageID) }},
+	loopDefaultKeys[0],
+	{"on_exhausted", func(r *reader, n *yaml.Node, l *Loop) {
+		l.OnExhausted = r.word(n, `"on_exhausted"`, "escalate", "fail")
+	}},
+	{"rerun", func(r *reader, n *yaml.Node, l *Loop) { l.Rerun = r.word(n, `"rerun"`, "downstream", "path") }},
+}
+
+// fresh reports an entry that a list holds already.
+func (r *reader) fresh(l Leaf[string], before []Leaf[string], what string) bool {
+	for _, b := range before {
+		if b.Value == l.Value {
+			d := r.diags.Errorf(codeDuplicateKey, l.Span, "%q is given twice in %s", l.Value, what)
+			d.Related = []diag.Related{{Span: b.Span, Message: "first given here"}}
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,102 @@
+package specs
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/source"
+)
+
+// The bounds of a document. They keep the cost of a hostile one near that of a large honest one.
+const (
+	maxSize      = 16 << 20  // bytes
+	maxStructure = 1_000_000 // lines, commas, brackets and dashes: no document has many more nodes than these
+	maxAliased   = 250_000   // nodes reached through aliases and merges
+	maxDepth     = 100       // of a value
+)
+
+// The codes of what keeps a document from being read.
+const (
+	codeSize     diag.Code = "document-size"
+	codeEncoding diag.Code = "document-encoding"
+	codeSyntax   diag.Code = "yaml-syntax"
+	codeMany     diag.Code = "document-many"
+	codeEmpty    diag.Code = "document-empty"
+	codeAlias    diag.Code = "yaml-alias"
+	codeDepth    diag.Code = "yaml-depth"
+)
+
+// clean returns the text with each character that YAML has no place for replaced by U+FFFD, so that the
+// rest can be read and columns stay as they are. It reports the first of them and how many there are.
+func clean(f *source.File, diags *diag.List) string {
+	text := f.Text()
+	first, n := -1, 0
+	what := ""
+	for i := 0; i < len(text); {
+		if c := text[i]; c >= ' ' && c < 0x7f || c == '\n' {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if w := unreadable(r, size, text[i]); w != "" {
+			if n++; first < 0 {
+				first, what = i, w
+			}
+		}
+		i += size
+	}
+	if n == 0 {
+		return text
+	}
+	d := diags.Errorf(codeEncoding, f.Span(first, first+1), "%s cannot stand in a YAML document", what)
+	d.Span.End = source.Pos{Line: d.Span.Start.Line, Col: d.Span.Start.Col + 1}
+	d.Help = "save the file as UTF-8 text; inside double quotes a character can be written as an escape such as \"\\u2028\""
+	if n > 1 {
+		d.Message += " (" + plural(n-1, "more such character") + " in this file)"
+	}
+	return replace(text)
+}
+
+func replace(text string) string {
+	var b bytes.Buffer
+	b.Grow(len(text) + 64)
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if unreadable(r, size, text[i]) != "" {
+			b.WriteRune(utf8.RuneError)
+		} else {
+			b.WriteString(text[i : i+size])
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// unreadable says what a character is that a document may not hold, or "".
+func unreadable(r rune, size int, b byte) string {
+	switch {
+	case r == utf8.RuneError && size == 1:
+		return "a byte that is not UTF-8"
+	case r == 0:
+		return "a NUL byte"
+	case r == '\t', r == '\n', r == '\r', r >= ' ' && r < 0x7f:
+		return ""
+	case r < ' ', r >= 0x7f && r < 0xa0:
+		return "a control character"
+	case r == 0x2028, r == 0x2029:
+		return "a Unicode line separator"
+	case r == 0xfeff:
+		return "a byte order mark inside the text"
+	case r == 0xfffe, r == 0xffff:
+		return "a character that is none"
+	}
+	return ""
+}
+
+// structure counts what nodes are made of, as an upper bound that costs one pass.
+func structure(text string) int {
+	return strings.Count(text, "\n") + strings.Count(text, ",") + strings.Count(text, "[") +
+		strings.Count(text, "{") + strings.Count(text, "- ")
+}

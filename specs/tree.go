@@ -1,0 +1,90 @@
+package specs
+
+import (
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"example.com/pipe/specs/data"
+)
+
+// data reads any value as written.
+func (r *reader) data(n *yaml.Node, what string, depth int) *Data {
+	n, done := r.follow(n)
+	if n == nil {
+		return nil
+	}
+	defer done()
+	if depth > maxDepth {
+		r.diags.Errorf(codeDepth, r.nodeSpan(n), "%s is nested more than %d levels deep", what, maxDepth)
+		return nil
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		if r.eatenTemplate(n, what) {
+			return nil
+		}
+		fs, _ := r.fields(n, what)
+		d := &Data{Kind: MappingData, Span: r.wholeSpan(n), Fields: make([]*Entry, 0, len(fs))}
+		for _, f := range fs {
+			d.Fields = append(d.Fields, r.entry(f, what, depth+1))
+		}
+		return d
+	case yaml.SequenceNode:
+		d := &Data{Kind: SequenceData, Span: r.wholeSpan(n), Items: make([]*Data, 0, len(n.Content))}
+		for _, item := range n.Content {
+			if v := r.data(item, what, depth+1); v != nil {
+				d.Items = append(d.Items, v)
+			}
+		}
+		return d
+	}
+	return r.scalarData(n, what)
+}
+
+func (r *reader) scalarData(n *yaml.Node, what string) *Data {
+	switch {
+	case r.isBlank(n):
+		return nil
+	case !strings.HasPrefix(n.Tag, "!!"):
+		r.tagged(n, what)
+		return nil
+	case isString(n):
+		if r.cutTemplate(n, what) {
+			return nil
+		}
+		s := r.scalar(n)
+		return &Data{Kind: ScalarData, Scalar: &s, Span: s.Span}
+	}
+	v, err := data.Scalar(n.Tag, n.Value)
+	if err != nil {
+		r.diags.Errorf(codeValue, r.nodeSpan(n), "%s: %s", what, err)
+		return nil
+	}
+	return &Data{Kind: ValueData, Value: v, Span: r.nodeSpan(n)}
+}
+
+func (r *reader) entry(f field, what string, depth int) *Entry {
+	return &Entry{
+		Name:  Leaf[string]{f.name, r.nodeSpan(f.key)},
+		Value: r.data(f.value, what, depth),
+	}
+}
+
+// entries reads a mapping of names to values. A name of which the value was reported as wrong stays, with
+// a nil value.
+func (r *reader) entries(n *yaml.Node, what, of string, check func(Leaf[string]) bool) []*Entry {
+	fs, ok := r.fields(n, what)
+	if !ok {
+		return nil
+	}
+	out := make([]*Entry, 0, len(fs))
+	for _, f := range fs {
+		name := Leaf[string]{f.name, r.nodeSpan(f.key)}
+		if !check(name) {
+			continue
+		}
+		out = append(out, &Entry{Name: name, Value: r.data(f.value, of+` "`+short(f.name)+`"`, 0)})
+	}
+	return out
+}
