@@ -103,7 +103,7 @@ func (doc *document) findEaten(at fault) (eaten, bool) {
 // eatenIn looks at the values of one line.
 func (doc *document) eatenIn(line int) (eaten, bool) {
 	text, start := doc.text.Line(line), doc.text.LineStart(line)
-	if m := keyValue.FindStringSubmatchIndex(text); m != nil {
+	if m := keyValue.FindStringSubmatchIndex(text); m != nil && !collection(text[m[4]:m[5]], text[m[6]:]) {
 		e := eaten{key: text[m[4]:m[5]], raw: strings.TrimRight(text[m[6]:m[7]], " \t"), from: start + m[6]}
 		e.expr = isExpr(e.key, e.raw)
 		if e.code = classify(e.raw, e.expr); e.code != "" {
@@ -125,6 +125,11 @@ func (doc *document) eatenIn(line int) (eaten, bool) {
 		}
 	}
 	return eaten{}, false
+}
+
+// collection reports whether a value is a { } or [ ] of YAML's rather than an expression.
+func collection(key, raw string) bool {
+	return (raw[0] == '{' || raw[0] == '[') && key != "when" && key != "validation"
 }
 
 // isExpr reports whether the value of a key is an expression or holds one.
@@ -154,10 +159,7 @@ func classify(raw string, expr bool) diag.Code {
 		}
 		return codeIndicator
 	case '{', '[':
-		if rest := afterBracket(raw); expr && !strings.HasPrefix(raw, "{ ") || rest != "" && rest[0] != '#' && rest[0] != ',' {
-			return codeIndicator
-		}
-		return ""
+		return codeIndicator
 	case '*', '&':
 		_, rest, more := strings.Cut(raw, " ")
 		if !expr && (raw[0] == '&' || !more || strings.HasPrefix(strings.TrimSpace(rest), "#")) {
@@ -195,21 +197,9 @@ func afterQuote(raw string) (rest string, closed bool) {
 
 func quoted(raw string) bool { return raw != "" && (raw[0] == '"' || raw[0] == '\'') }
 
-// afterBracket returns what follows the bracket that closes the one raw starts with; "" if none does.
-func afterBracket(raw string) string {
-	if end := scan(raw, false); end < len(raw) {
-		return strings.TrimLeft(raw[end:], " \t")
-	}
-	return ""
-}
-
 // flowValue returns the value at the start of s inside a flow mapping: up to the comma or bracket that
 // ends it, brackets and quotes inside the value skipped.
-func flowValue(s string) string { return strings.TrimRight(s[:scan(s, true)], " \t") }
-
-// scan returns the offset in s at which the brackets and quotes opened in it are closed: with value, the
-// first comma or closing bracket outside of them; else just behind the last closing bracket.
-func scan(s string, value bool) int {
+func flowValue(s string) string {
 	depth := 0
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; c {
@@ -220,19 +210,16 @@ func scan(s string, value bool) int {
 		case '(', '[', '{':
 			depth++
 		case ')', ']', '}':
-			if depth--; depth < 0 && value {
-				return i
-			}
-			if depth == 0 && !value {
-				return i + 1
+			if depth--; depth < 0 {
+				return strings.TrimRight(s[:i], " \t")
 			}
 		case ',':
-			if depth == 0 && value {
-				return i
+			if depth == 0 {
+				return strings.TrimRight(s[:i], " \t")
 			}
 		}
 	}
-	return len(s)
+	return strings.TrimRight(s, " \t")
 }
 
 // valueEnd returns the offset at which the value of a key on the given line ends: lines that are indented

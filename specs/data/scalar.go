@@ -69,9 +69,5 @@ func number(text string) (value.Value, error) {
 	case err != nil, math.IsInf(f, 0), math.IsNaN(f):
 		return nil, fmt.Errorf("%q is not a finite number", text)
 	}
-	const exact = 1 << 53
-	if f == math.Trunc(f) && math.Abs(f) <= exact {
-		return int64(f), nil
-	}
-	return f, nil
+	return value.FromFloat(f), nil
 }
