@@ -142,13 +142,17 @@ func entryValue(env []byte, name string) (string, bool) {
 // and those that except names (nil: none), and returns how many it were. It is asked before a run whose
 // engine died goes on. The error is a *LeftError, or that the process table can't be read.
 func EndRun(runID string, except func(pid int) bool) (int, error) {
+	return endRun(runID, except, DefaultGrace)
+}
+
+func endRun(runID string, except func(pid int) bool, grace time.Duration) (int, error) {
 	all, err := processes()
 	if err != nil {
 		return 0, err
 	}
 	spared := ancestors(all)
 	marks := [][]byte{[]byte(RunVar + "=" + runID)}
-	e := ender{grace: DefaultGrace, termed: map[processKey]time.Time{}, match: func(p *process) bool {
+	e := ender{grace: grace, termed: map[processKey]time.Time{}, match: func(p *process) bool {
 		return !p.zombie && !spared[p.pid] && (except == nil || !except(p.pid)) && carries(environ(p.pid), marks)
 	}}
 	err = e.run()

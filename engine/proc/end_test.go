@@ -1,0 +1,296 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// testGrace is the grace for those who are known to ignore SIGTERM.
+const testGrace = 150 * time.Millisecond
+
+func TestStubbornGrandchild(t *testing.T) {
+	s := newStarter(t)
+	for _, tc := range []struct {
+		name   string
+		what   string
+		cause  error
+		ending Ending
+	}{
+		{"after the normal end", "end", nil, Exited},
+		{"after cancel", "stay", context.Canceled, Cancelled},
+		{"after a timeout", "stay", context.DeadlineExceeded, TimedOut},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			fifo, ready := newFifo(t)
+			ctx, stop := context.WithCancelCause(context.Background())
+			defer stop(nil)
+			spec := stubbornSpec(fifo, tc.what, t.Name())
+			spec.Stdout = t.TempDir() + "/out"
+			done := make(chan Result)
+			go func() {
+				res, err := s.Run(ctx, spec)
+				if err != nil {
+					t.Error(err)
+				}
+				done <- res
+			}()
+			pids := ready()
+			if tc.cause != nil {
+				stop(tc.cause)
+			}
+			res := <-done
+			if res.Ending() != tc.ending || res.KilledLeftovers != 1 {
+				t.Errorf("%v, %+v", res.Ending(), res)
+			}
+			for _, pid := range pids {
+				if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+					t.Errorf("process %d is still there: %v", pid, err)
+				}
+			}
+			if pids := left(t, t.Name()); len(pids) > 0 {
+				t.Errorf("left: %v", pids)
+			}
+		})
+	}
+}
+
+func TestStubbornMain(t *testing.T) {
+	s := newStarter(t)
+	fifo, ready := newFifo(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	spec := bash(`trap '' TERM; echo $$ > `+fifo+`; while :; do sleep 1000; done`, "e1", t.Name())
+	spec.Grace = testGrace
+	done := make(chan Result)
+	go func() {
+		res, err := s.Run(ctx, spec)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- res
+	}()
+	ready()
+	cancel()
+	if res := <-done; res.Signal != "SIGKILL" || res.Ending() != Cancelled {
+		t.Errorf("%v, %+v", res.Ending(), res)
+	}
+	if pids := left(t, t.Name()); len(pids) > 0 {
+		t.Errorf("left: %v", pids)
+	}
+}
+
+// A process that obeys gets its time to clean up, and is not waited for longer than it takes.
+func TestGracefulEnd(t *testing.T) {
+	s := newStarter(t)
+	fifo, ready := newFifo(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	spec := bash(`trap 'echo cleaned; exit 0' TERM; echo $$ > `+fifo+`; sleep 1000 & wait`, "e1", t.Name())
+	spec.Grace = time.Hour
+	done := make(chan Result)
+	go func() {
+		res, err := s.Run(ctx, spec)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- res
+	}()
+	ready()
+	cancel()
+	if res := <-done; res.ExitCode != 0 || res.Ending() != Cancelled || string(res.Stdout.Head) != "cleaned\n" {
+		t.Errorf("%v, %+v", res.Ending(), res)
+	}
+}
+
+func TestStoppedProcessEnds(t *testing.T) {
+	s := newStarter(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	spec := bash("kill -STOP $$", "e1", t.Name())
+	spec.Grace = time.Hour
+	if res, err := s.Run(ctx, spec); err != nil || res.Signal != "SIGTERM" || res.Ending() != TimedOut {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+func TestPoliteLeftovers(t *testing.T) {
+	s := newStarter(t)
+	for _, tc := range []struct {
+		script string
+		count  int
+	}{
+		{"sleep 1000 & exit 0", 1},
+		{"(sleep 1000 & sleep 1000 &); exit 0", 2},
+		{"setsid -f sleep 1000; exit 0", 1},
+		{"nohup sleep 1000 > /dev/null 2>&1 & exit 0", 1},
+		{"set -m; sleep 1000 & exit 0", 1},
+	} {
+		spec := bash(tc.script, "e1", t.Name())
+		spec.Grace = time.Hour
+		res, err := s.Run(context.Background(), spec)
+		if err != nil || res.ExitCode != 0 || res.KilledLeftovers != tc.count {
+			t.Errorf("%s: %+v, %v", tc.script, res, err)
+		}
+		if pids := left(t, t.Name()); len(pids) > 0 {
+			t.Errorf("%s: left: %v", tc.script, pids)
+		}
+	}
+}
+
+// Nobody finds a process without the ids and outside the group; that it holds stdout delays nothing for long.
+func TestEscapedProcessDelaysNothing(t *testing.T) {
+	s := newStarter(t)
+	fifo, ready := newFifo(t)
+	wait, _ := newFifo(t)
+	shell, err := exec.LookPath("bash")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.Run(context.Background(), bash(fmt.Sprintf(
+		`echo before; env -i setsid -f %s -c 'echo > %s; echo $$ > %s; PATH=/usr/bin:/bin exec sleep 1000'; read x < %[2]s`,
+		shell, wait, fifo), "e1", t.Name()))
+	if err != nil || res.ExitCode != 0 || res.KilledLeftovers != 0 || string(res.Stdout.Head) != "before\n" {
+		t.Errorf("%+v, %v", res, err)
+	}
+	pid := ready()[0]
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Errorf("the process that can't be found is gone: %v", err)
+	}
+	if _, err := reap(pid); err != nil {
+		t.Error(err)
+	}
+}
+
+// The end of one effect doesn't touch the orphans of another, and doesn't mistake them for its own.
+func TestOrphansOfAnother(t *testing.T) {
+	s := newStarter(t)
+	fifo, ready := newFifo(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan Result)
+	go func() {
+		res, err := s.Run(ctx, bash(`(sleep 1000 & echo $$ $! > `+fifo+` &); sleep 1000`, "e1", t.Name()))
+		if err != nil {
+			t.Error(err)
+		}
+		done <- res
+	}()
+	pids := ready()
+	res, err := s.Run(context.Background(), bash("exit 0", "e2", t.Name()))
+	if err != nil || res.KilledLeftovers != 0 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if !nothingLeft(&family{group: 1 << 22, marks: effectMarks(&Spec{Effect: "e2", Run: t.Name()})}) {
+		t.Error("an orphan of e1 makes the end of e2 look through all processes")
+	}
+	if nothingLeft(&family{group: 1 << 22, marks: effectMarks(&Spec{Effect: "e1", Run: t.Name()})}) {
+		t.Error("an orphan of e1 is not seen")
+	}
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, 0); err != nil {
+			t.Errorf("process %d of e1 is gone: %v", pid, err)
+		}
+	}
+	cancel()
+	<-done
+	if pids := left(t, t.Name()); len(pids) > 0 {
+		t.Errorf("left: %v", pids)
+	}
+}
+
+// The same effect id in another run is another effect.
+func TestSameEffectOfAnotherRun(t *testing.T) {
+	cmd := exec.Command("sleep", "1000")
+	cmd.Env = testEnv("e1", t.Name()+"/nested")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := newStarter(t).Run(context.Background(), bash("exit 0 | exit 0 & exit 0", "e1", t.Name())); err != nil || res.ExitCode != 0 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if got := left(t, t.Name()+"/nested"); !slices.Equal(got, []int{cmd.Process.Pid}) {
+		t.Errorf("the other run's process is gone")
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+}
+
+// Where orphans aren't handed to us, they are found all the same.
+func TestWithoutSubreaper(t *testing.T) {
+	fifo, ready := newFifo(t)
+	cmd := exec.Command(os.Args[0], fifo, t.Name())
+	cmd.Env = append(os.Environ(), helperVar+"=plain")
+	out, err := cmd.CombinedOutput()
+	if err != nil || string(out) != "1" {
+		t.Errorf("got %q, %v; want 1 leftover", out, err)
+	}
+	ready()
+	if pids := left(t, t.Name()); len(pids) > 0 {
+		t.Errorf("left: %v", pids)
+	}
+}
+
+// An engine is killed in the middle of a stage; its main process dies with it, the rest at EndRun.
+func TestEngineKilled(t *testing.T) {
+	fifo, ready := newFifo(t)
+	cmd := exec.Command(os.Args[0], fifo, t.Name())
+	cmd.Env = append(os.Environ(), helperVar+"=engine")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pids := ready()
+	main, grandchild := pids[0], pids[1]
+	cmd.Process.Kill()
+	cmd.Wait()
+	if status, err := reap(main); err != nil || status.Signal() != syscall.SIGKILL { // handed to us
+		t.Errorf("the main process: %v, %v", status.Signal(), err)
+	}
+	if got := left(t, t.Name()); !slices.Equal(got, []int{grandchild}) {
+		t.Fatalf("left: %v, want the grandchild %d", got, grandchild)
+	}
+	if n, err := EndRun(t.Name(), func(pid int) bool { return pid == grandchild }); err != nil || n != 0 {
+		t.Errorf("ended %d, %v; want none, as it is excepted", n, err)
+	}
+	if n, err := endRun(t.Name(), nil, testGrace); err != nil || n != 1 {
+		t.Errorf("ended %d, %v; want 1", n, err)
+	}
+	if got := left(t, t.Name()); len(got) > 0 {
+		t.Errorf("left: %v", got)
+	}
+}
+
+func TestEndRun(t *testing.T) {
+	if n, err := EndRun(t.Name(), nil); err != nil || n != 0 {
+		t.Errorf("of no process: %d, %v", n, err)
+	}
+	cmd := exec.Command("sleep", "1000")
+	cmd.Env = testEnv("e1", t.Name())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := EndRun(t.Name()+"0", nil); err != nil || n != 0 {
+		t.Errorf("of a run with a longer name: %d, %v", n, err)
+	}
+	if n, err := EndRun(t.Name(), nil); err != nil || n != 1 {
+		t.Errorf("of one process: %d, %v", n, err)
+	}
+	cmd.Wait()
+}
+
+func TestCarriesRun(t *testing.T) {
+	for _, how := range []string{"carries", "indirect"} {
+		for run, want := range map[string]string{"R1": "true", "R": "false", "R11": "false"} {
+			cmd := exec.Command(os.Args[0], run)
+			cmd.Env = []string{helperVar + "=" + how, RunVar + "=R1"}
+			if out, err := cmd.Output(); err != nil || string(out) != want {
+				t.Errorf("%s %s: got %q, %v; want %s", how, run, out, err, want)
+			}
+		}
+	}
+}
