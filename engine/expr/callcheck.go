@@ -1,0 +1,195 @@
+package expr
+
+import (
+	"github.com/expr-lang/expr/ast"
+
+	"example.com/pipe/engine/value"
+)
+
+// checkCallNode checks a call that the parser does not know: of a function of ours, or of something that
+// can not be called.
+func (c *checker) checkCallNode(n *ast.CallNode) typed {
+	switch callee := n.Callee.(type) {
+	case *ast.IdentifierNode:
+		return c.checkCall(n, callee.Value, n.Arguments)
+	case *ast.MemberNode:
+		c.methodMistake(n, callee)
+	default:
+		c.mistake(c.off.extent(n), CodeNotOffered, "only a function can be called, by its name")
+	}
+	return c.broken(n)
+}
+
+func (c *checker) methodMistake(n *ast.CallNode, callee *ast.MemberNode) {
+	base := c.off.of(callee.Node)
+	key, _ := callee.Property.(*ast.StringNode)
+	at := c.off.token(callee.Property)
+	if key == nil {
+		c.mistake(at, CodeNotOffered, "only a function can be called, by its name")
+		return
+	}
+	if _, ok := findFunction(key.Value); ok {
+		c.mistake(at, CodeUnknownFunction, "values have no methods: write %s(%s)", key.Value, base)
+		return
+	}
+	switch key.Value {
+	case "contains", "startsWith", "endsWith", "matches":
+		c.mistake(at, CodeUnknownFunction, "values have no methods: write %s %s …", base, key.Value)
+		return
+	}
+	c.mistake(at, CodeUnknownFunction, "values have no methods, and there is no function %q%s", key.Value, functionHint(key.Value))
+}
+
+// checkCall checks a call of a function by its name.
+func (c *checker) checkCall(n ast.Node, fn string, args []ast.Node) typed {
+	if p := findPredicate(fn); p != nil {
+		return c.checkPredicate(n, p, args)
+	}
+	f, ok := findFunction(fn)
+	if !ok {
+		c.mistake(c.off.token(n), CodeUnknownFunction, "unknown function %q%s", fn, functionHint(fn))
+		return c.broken(n)
+	}
+	return c.checkFunction(n, f, args)
+}
+
+func (c *checker) checkFunction(n ast.Node, f *function, args []ast.Node) typed {
+	if len(args) < f.least || len(args) > len(f.params) && !f.more {
+		c.mistake(c.off.extent(n), CodeType, "%s takes %s, got %d: %s", f.name, arguments(f.least, f.more), len(args), f.signature())
+		return c.broken(n)
+	}
+	out := &call{span: c.off.extent(n), fn: f}
+	types := make([]value.Type, len(args))
+	for i, a := range args {
+		got := c.present(a)
+		out.args = append(out.args, got.node)
+		types[i] = got.typ
+		if !f.param(i).takes(got.typ) {
+			c.mistake(c.off.extent(a), CodeType, "%s: want %s, got %s %s", f.name, f.param(i), describe(got.typ), quote(c.off.of(a)))
+			types[i] = anyType
+		}
+	}
+	return typed{out, f.result(types)}
+}
+
+func arguments(n int, more bool) string {
+	words := [...]string{"no argument", "one argument", "two arguments", "three arguments"}
+	if more {
+		return words[n] + " or more"
+	}
+	return words[n]
+}
+
+func (c *checker) checkPredicate(n ast.Node, p *predicateFunc, args []ast.Node) typed {
+	if p.optional && len(args) == 1 {
+		return c.checkFunction(n, sumFunction, args)
+	}
+	if len(args) != 2 {
+		hint := ""
+		if len(args) == 1 && p.name == "count" {
+			hint = "; the number of all elements is len(list)"
+		}
+		c.mistake(c.off.extent(n), CodeType, "%s takes a list and a predicate: %s%s", p.name, p.doc.Signature, hint)
+		return c.broken(n)
+	}
+	over := c.present(args[0])
+	if over.typ.Kind != value.ListKind && !over.typ.IsAny() {
+		c.mistake(c.off.extent(args[0]), CodeType, "%s: want a list, got %s %s", p.name, describe(over.typ), quote(c.off.of(args[0])))
+		over.typ = listType
+	}
+	listOf := over.typ
+	if listOf.IsAny() {
+		listOf = listType
+	}
+	body := c.checkBody(p, args[1], listOf.ElemType())
+	out := &predicate{span: c.off.extent(n), name: p.name, list: over.node, body: body.node}
+	return typed{out, p.result(listOf, body.typ)}
+}
+
+func (c *checker) checkBody(p *predicateFunc, n ast.Node, elem value.Type) typed {
+	if pred, ok := n.(*ast.PredicateNode); ok {
+		n = pred.Node
+	}
+	c.elems = append(c.elems, elem)
+	defer func() { c.elems = c.elems[:len(c.elems)-1] }()
+	switch {
+	case p.boolean:
+		return c.wanted(n, boolType, p.name)
+	case p.name == "sum":
+		return c.wanted(n, numberType, p.name)
+	default:
+		return c.check(n)
+	}
+}
+
+func findFunction(name string) (*function, bool) {
+	for _, f := range functions {
+		if f.name == name {
+			return f, true
+		}
+	}
+	return nil, false
+}
+
+func findPredicate(name string) *predicateFunc {
+	for _, p := range predicates {
+		if p.name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+func (f *function) signature() string {
+	if f == sumFunction {
+		return findPredicate("sum").doc.Signature
+	}
+	return f.doc.Signature
+}
+
+// instead says what to write for functions that the library has, or that authors look for.
+var instead = map[string]string{
+	"now":           "the language has no clock: give the time as an input",
+	"date":          "the language has no clock: give the time as an input",
+	"duration":      "the language has no clock: give the time as an input",
+	"random":        "the language has no chance: give the number as an input",
+	"env":           "the environment is not in reach: give the value as an input",
+	"uniq":          "write unique",
+	"distinct":      "write unique",
+	"toJSON":        "write string",
+	"str":           "write string",
+	"size":          "write len",
+	"length":        "write len",
+	"count_of":      "write len",
+	"toLower":       "write lower",
+	"toUpper":       "write upper",
+	"exists":        "write any(list, predicate), or x != nil",
+	"sortBy":        "write sort for numbers and strings",
+	"reduce":        "write sum, count, min or max",
+	"findIndex":     "write find",
+	"findLast":      "write last(filter(list, predicate))",
+	"findLastIndex": "write find",
+	"groupBy":       "write filter for one group",
+	"get":           "write object[name] ?? other",
+	"has":           "write x != nil, or name in object",
+	"empty":         "write len(x) == 0",
+	"isEmpty":       "write len(x) == 0",
+	"contains":      "write text contains part, or element in list",
+	"startsWith":    "write text startsWith part",
+	"endsWith":      "write text endsWith part",
+	"matches":       `write text matches "pattern"`,
+	"toPairs":       "write keys or values",
+	"success":       `write stages.ID.status == "succeeded"`,
+	"failure":       `write stages.ID.status == "failed"`,
+}
+
+func functionHint(name string) string {
+	if hint, ok := instead[name]; ok {
+		return ": " + hint
+	}
+	names := make([]string, 0, len(functions)+len(predicates))
+	for _, f := range Functions() {
+		names = append(names, f.Name)
+	}
+	return didYouMean(name, names)
+}

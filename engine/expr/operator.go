@@ -1,0 +1,374 @@
+package expr
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/value"
+)
+
+func (c *checker) checkUnary(n *ast.UnaryNode) typed {
+	at := c.off.extent(n)
+	switch n.Operator {
+	case "!", "not":
+		x := c.wanted(n.Node, boolType, n.Operator)
+		return typed{&not{at, x.node}, boolType}
+	case "-":
+		x := c.wanted(n.Node, numberType, "-")
+		return typed{&negate{at, x.node}, numberOf([]value.Type{x.typ})}
+	default:
+		c.mistake(c.off.token(n), CodeNotOffered, "%q before a value is not part of the language: leave it out", n.Operator)
+		return c.broken(n)
+	}
+}
+
+func (c *checker) checkBinary(n *ast.BinaryNode, guarded bool) typed {
+	at := c.off.extent(n)
+	switch n.Operator {
+	case "&&", "and":
+		return c.checkLogic(n, false)
+	case "||", "or":
+		return c.checkLogic(n, true)
+	case "??":
+		left := c.visit(n.Left, true)
+		right := c.visit(n.Right, guarded)
+		t := right.typ
+		if left.typ.Kind != value.Null {
+			t = value.Join(left.typ.NotNull(), right.typ)
+		}
+		return typed{&coalesce{at, left.node, right.node}, t}
+	case "==", "!=":
+		return c.checkEqual(n)
+	case "<", "<=", ">", ">=":
+		return c.checkOrder(n)
+	case "in":
+		return c.checkIn(n)
+	case "matches":
+		return c.checkMatches(n)
+	case "contains", "startsWith", "endsWith":
+		return c.checkText(n)
+	case "+":
+		return c.checkPlus(n)
+	case "-", "*", "/", "%":
+		return c.checkArithmetic(n)
+	default:
+		hint := map[string]string{"..": "write the numbers in a list", "**": "write x * x", "^": "write x * x"}[n.Operator]
+		c.mistake(c.off.token(n), CodeNotOffered, "%q is not part of the language: %s", n.Operator, hint)
+		return c.broken(n)
+	}
+}
+
+func (c *checker) checkLogic(n *ast.BinaryNode, or bool) typed {
+	left := c.wanted(n.Left, boolType, n.Operator)
+	yes, no := c.factsOf(n.Left)
+	if or {
+		yes = no
+	}
+	right := c.under(yes, func() typed { return c.wanted(n.Right, boolType, n.Operator) })
+	return typed{&logic{c.off.extent(n), or, left.node, right.node}, boolType}
+}
+
+func (c *checker) checkEqual(n *ast.BinaryNode) typed {
+	at := c.off.extent(n)
+	if isNull(n.Left) || isNull(n.Right) {
+		left, right := c.visit(n.Left, true), c.visit(n.Right, true)
+		for _, side := range []struct {
+			ast ast.Node
+			typ value.Type
+		}{{n.Left, left.typ}, {n.Right, right.typ}} {
+			if !side.typ.Optional && side.typ.Kind != value.Null && !side.typ.IsAny() && !c.readsBelowOptional(side.ast) {
+				c.warn(at, CodeNeverNull, "%s is never null: the test has always the same result", quote(c.off.of(side.ast)))
+			}
+		}
+		return typed{&binary{at, n.Operator, left.node, right.node}, boolType}
+	}
+	left, right := c.present(n.Left), c.present(n.Right)
+	if !value.Assignable(left.typ, right.typ) && !value.Assignable(right.typ, left.typ) {
+		if !c.wordMistake(n, left.typ, right.typ) {
+			c.comparable(n, left.typ, right.typ)
+		}
+		return typed{&binary{at, n.Operator, left.node, right.node}, boolType}
+	}
+	c.wordMistake(n, left.typ, right.typ)
+	return typed{&binary{at, n.Operator, left.node, right.node}, boolType}
+}
+
+// comparable says that two kinds of value are never equal. Two lists or two objects of other elements may
+// be: both may be empty.
+func (c *checker) comparable(n *ast.BinaryNode, left, right value.Type) {
+	if left.Kind == right.Kind {
+		return
+	}
+	c.mistake(c.off.extent(n), CodeType, "%q compares %s with %s, which are never equal", n.Operator, describe(left), describe(right))
+}
+
+// readsBelowOptional reports whether a chain reads through something that may be missing: the guard of a
+// test against null makes the whole chain null then.
+func (c *checker) readsBelowOptional(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.ChainNode:
+		return c.readsBelowOptional(n.Node)
+	case *ast.MemberNode:
+		if _, named := n.Property.(*ast.StringNode); !named {
+			return true
+		}
+		t, ok := c.chainType(n.Node)
+		return !ok || t.Optional || c.readsBelowOptional(n.Node)
+	default:
+		return false
+	}
+}
+
+// wordMistake warns of a comparison with a word that an enumeration does not hold.
+func (c *checker) wordMistake(n *ast.BinaryNode, left, right value.Type) bool {
+	word, ok := n.Right.(*ast.StringNode)
+	words, of := left.Enum, n.Left
+	if !ok {
+		word, ok = n.Left.(*ast.StringNode)
+		words, of = right.Enum, n.Right
+	}
+	if !ok || len(words) == 0 || slices.Contains(words, word.Value) {
+		return false
+	}
+	c.unknownWord(word, of, words)
+	return true
+}
+
+func (c *checker) unknownWord(word *ast.StringNode, of ast.Node, words []string) {
+	hint := diag.Suggest(word.Value, words)
+	if hint == "" {
+		hint = "it is one of " + strings.Join(quoted(words), ", ")
+	}
+	c.warn(c.off.token(word), CodeUnknownWord, "%s is never %q: %s", quote(c.off.of(of)), word.Value, hint)
+}
+
+func quoted(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = quote(w)
+	}
+	return out
+}
+
+func (c *checker) checkOrder(n *ast.BinaryNode) typed {
+	left, right := c.present(n.Left), c.present(n.Right)
+	numbers := value.Assignable(left.typ, numberType) && value.Assignable(right.typ, numberType)
+	texts := value.Assignable(left.typ, stringType) && value.Assignable(right.typ, stringType)
+	if !numbers && !texts {
+		c.mistake(c.off.extent(n), CodeType, "%q compares two numbers or two strings, got %s and %s%s",
+			n.Operator, describe(left.typ), describe(right.typ), lenHint(left.typ, right.typ))
+	}
+	return typed{&binary{c.off.extent(n), n.Operator, left.node, right.node}, boolType}
+}
+
+func lenHint(types ...value.Type) string {
+	for _, t := range types {
+		if t.Kind == value.ListKind {
+			return ": write len(…) for the number of elements"
+		}
+	}
+	return ""
+}
+
+func (c *checker) checkIn(n *ast.BinaryNode) typed {
+	at := c.off.extent(n)
+	left, right := c.present(n.Left), c.present(n.Right)
+	switch right.typ.Kind {
+	case value.ListKind:
+		elem := right.typ.ElemType().NotNull()
+		if !value.Assignable(left.typ, elem) && !value.Assignable(elem, left.typ) {
+			c.mistake(at, CodeType, `"in" looks for %s in a list of %s, which never holds it`, describe(left.typ), describe(elem))
+		}
+		c.listWords(n, left.typ)
+	case value.ObjectKind:
+		if !value.Assignable(left.typ, stringType) {
+			c.mistake(c.off.extent(n.Left), CodeType, `"in" an object looks for a name: want string, got %s`, describe(left.typ))
+		}
+	case value.Any, value.UnknownKind:
+	case value.String:
+		c.mistake(at, CodeType, `"in" looks into a list or an object: for a text within a text write %s contains %s`, c.off.of(n.Right), c.off.of(n.Left))
+	default:
+		c.mistake(c.off.extent(n.Right), CodeType, `"in" looks into a list or an object, got %s`, describe(right.typ))
+	}
+	return typed{&binary{at, "in", left.node, right.node}, boolType}
+}
+
+// listWords warns of words in x in ["…"] that x never is.
+func (c *checker) listWords(n *ast.BinaryNode, left value.Type) {
+	words, ok := n.Right.(*ast.ArrayNode)
+	if !ok || len(left.Enum) == 0 {
+		return
+	}
+	for _, e := range words.Nodes {
+		if w, ok := e.(*ast.StringNode); ok && !slices.Contains(left.Enum, w.Value) {
+			c.unknownWord(w, n.Left, left.Enum)
+		}
+	}
+}
+
+// maxPattern is the length of a regular expression, in bytes.
+const maxPattern = 1000
+
+func (c *checker) checkMatches(n *ast.BinaryNode) typed {
+	x := c.wanted(n.Left, stringType, "matches")
+	pattern, ok := n.Right.(*ast.StringNode)
+	if !ok {
+		c.mistake(c.off.extent(n.Right), CodeType, "the pattern of matches must be a string in quotes, so that it can be checked")
+		return c.broken(n)
+	}
+	if len(pattern.Value) > maxPattern {
+		c.mistake(c.off.token(pattern), CodeTooLarge, "a pattern has at most %d bytes, this one has %d", maxPattern, len(pattern.Value))
+		return c.broken(n)
+	}
+	re, err := regexp.Compile(pattern.Value)
+	if err != nil {
+		c.mistake(c.off.token(pattern), CodeSyntax, "%q is no regular expression: %s", clip(pattern.Value),
+			strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		return c.broken(n)
+	}
+	return typed{&match{c.off.extent(n), x.node, re}, boolType}
+}
+
+func (c *checker) checkText(n *ast.BinaryNode) typed {
+	left := c.present(n.Left)
+	if left.typ.Kind == value.ListKind && n.Operator == "contains" {
+		c.present(n.Right)
+		c.mistake(c.off.extent(n), CodeType, `"contains" looks into a text: for an element of a list write %s in %s`, c.off.of(n.Right), c.off.of(n.Left))
+		return c.broken(n)
+	}
+	if !value.Assignable(left.typ, stringType) {
+		c.mistake(c.off.extent(n.Left), CodeType, "%s: want string, got %s %s", n.Operator, describe(left.typ), quote(c.off.of(n.Left)))
+	}
+	right := c.wanted(n.Right, stringType, n.Operator)
+	return typed{&text{c.off.extent(n), n.Operator, left.node, right.node}, boolType}
+}
+
+func (c *checker) checkPlus(n *ast.BinaryNode) typed {
+	left, right := c.present(n.Left), c.present(n.Right)
+	out := &binary{c.off.extent(n), "+", left.node, right.node}
+	isText := left.typ.Kind == value.String || right.typ.Kind == value.String
+	switch {
+	case left.typ.IsAny() && right.typ.IsAny():
+		return typed{out, anyType}
+	case isText && value.Assignable(left.typ, stringType) && value.Assignable(right.typ, stringType):
+		return typed{out, stringType}
+	case !isText && value.Assignable(left.typ, numberType) && value.Assignable(right.typ, numberType):
+		return typed{out, numberOf([]value.Type{left.typ, right.typ})}
+	}
+	hint := ""
+	switch {
+	case isText:
+		hint = ": write string(…) around what is no text"
+	case left.typ.Kind == value.ListKind:
+		hint = ": write concat(…) for lists"
+	}
+	c.mistake(out.span, CodeType, `"+" adds two numbers or joins two strings, got %s and %s%s`, describe(left.typ), describe(right.typ), hint)
+	return c.broken(n)
+}
+
+func (c *checker) checkArithmetic(n *ast.BinaryNode) typed {
+	if n.Operator == "-" && c.isDashedName(n) {
+		return c.broken(n)
+	}
+	want := numberType
+	if n.Operator == "%" {
+		want = intType
+	}
+	left := c.wanted(n.Left, want, n.Operator)
+	right := c.wanted(n.Right, want, n.Operator)
+	t := numberOf([]value.Type{left.typ, right.typ})
+	switch n.Operator {
+	case "/":
+		t = numberType
+	case "%":
+		t = intType
+	}
+	return typed{&binary{c.off.extent(n), n.Operator, left.node, right.node}, t}
+}
+
+// isDashedName answers a subtraction that is meant as a name with a dash, as in stages.a-b.x: it checks the
+// part before the dash, and nothing behind it if that was the mistake.
+func (c *checker) isDashedName(n *ast.BinaryNode) bool {
+	left := n.Left
+	for { // a-b-c is (a-b)-c
+		b, ok := left.(*ast.BinaryNode)
+		if !ok || b.Operator != "-" {
+			break
+		}
+		left = b.Left
+	}
+	if chain, ok := left.(*ast.ChainNode); ok {
+		left = chain.Node
+	}
+	var at span
+	switch l := left.(type) {
+	case *ast.MemberNode:
+		if !c.off.hasDot(l) {
+			return false
+		}
+		at = c.off.token(l.Property)
+	case *ast.IdentifierNode:
+		at = c.off.token(l)
+	default:
+		return false
+	}
+	word, from, ok := c.dashed(at)
+	if !ok || c.exists(left, word) == dashNo {
+		return false
+	}
+	before := len(c.diags)
+	if c.exists(left, word) == dashKnown {
+		c.knownDash(left, word, from)
+		return true
+	}
+	c.visit(left, true) // an unknown name before the dash: it says what is meant
+	return len(c.diags) > before && c.diags[len(c.diags)-1].Code == CodeDash
+}
+
+type dash uint8
+
+const (
+	dashNo      dash = iota // what stands before the dash is there
+	dashKnown               // the word with the dash is there
+	dashUnknown             // neither is
+)
+
+// exists looks for a word with a dash in the place of the last name of a chain.
+func (c *checker) exists(chain ast.Node, word string) dash {
+	var get func(string) bool
+	short := ""
+	switch n := chain.(type) {
+	case *ast.IdentifierNode:
+		short = n.Value
+		get = func(s string) bool { _, ok := c.env.lookup(s); return ok }
+	case *ast.MemberNode:
+		key, isName := n.Property.(*ast.StringNode)
+		base, ok := c.chainType(n.Node)
+		if !ok || !isName {
+			return dashNo
+		}
+		short = key.Value
+		get = func(s string) bool { _, ok := c.env.fields.get(base, s); return ok }
+	}
+	switch {
+	case get(short):
+		return dashNo
+	case get(word):
+		return dashKnown
+	default:
+		return dashUnknown
+	}
+}
+
+func (c *checker) knownDash(chain ast.Node, word string, from int) {
+	switch n := chain.(type) {
+	case *ast.IdentifierNode:
+		c.unknownName(n, c.off.token(n))
+	case *ast.MemberNode:
+		c.dashMistake(n, value.Type{}, word, from, true)
+	}
+}

@@ -1,0 +1,328 @@
+package expr
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/parser/lexer"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/source"
+)
+
+// parse reads an expression; the tree is nil if there is a diagnostic.
+func parse(src source.Scalar) (tree ast.Node, diags []diag.Diagnostic) {
+	defer func() {
+		if r := recover(); r != nil { // the parser is not ours: a text that upsets it is a mistake of the author
+			tree, diags = nil, []diag.Diagnostic{problem(src, wholeOf(src), CodeSyntax, "the expression can not be read: write it in a simpler way")}
+		}
+	}()
+	if d, bad := tooLarge(src); bad {
+		return nil, []diag.Diagnostic{d}
+	}
+	t, err := parser.ParseWithConfig(src.Text, &conf.Config{MaxNodes: MaxNodes})
+	if err != nil {
+		return nil, []diag.Diagnostic{syntaxProblem(src, err)}
+	}
+	if at, ok := findPipe(src.Text); ok {
+		return nil, []diag.Diagnostic{pipeProblem(src, at)}
+	}
+	return t.Node, nil
+}
+
+func pipeProblem(src source.Scalar, at span) diag.Diagnostic {
+	return problem(src, at, CodeNotOffered, `"|" is not part of the language: write "||" for "or", and lower(x) for x | lower()`)
+}
+
+func problem(src source.Scalar, at span, code diag.Code, format string, args ...any) diag.Diagnostic {
+	return diag.Diagnostic{Severity: diag.Error, Code: code, Span: src.At(at.from, at.to), Message: fmt.Sprintf(format, args...)}
+}
+
+// wholeOf returns the stretch of the expression without the white space around it.
+func wholeOf(src source.Scalar) span {
+	text := src.Text
+	to := len(strings.TrimRight(text, " \t\r\n"))
+	from := len(text) - len(strings.TrimLeft(text, " \t\r\n"))
+	return span{min(from, to), to}
+}
+
+// tooLarge answers what the parser, which calls itself for each bracket, should not see.
+func tooLarge(src source.Scalar) (diag.Diagnostic, bool) {
+	text := src.Text
+	whole := wholeOf(src)
+	if whole.from == whole.to {
+		return problem(src, whole, CodeSyntax, `want an expression, got nothing: write one, such as true`), true
+	}
+	if len(text) > MaxSource {
+		return problem(src, span{MaxSource, MaxSource + 1}, CodeTooLarge,
+			"an expression has at most %d bytes, this one has %d: compute it in a stage and test the output", MaxSource, len(text)), true
+	}
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '"', '\'', '`':
+			i = skipString(text, i)
+		case '(', '[', '{':
+			if depth++; depth > MaxNesting {
+				return problem(src, span{i, i + 1}, CodeTooLarge,
+					"brackets nest deeper than %d: split the expression", MaxNesting), true
+			}
+		case ')', ']', '}':
+			depth--
+		}
+	}
+	return diag.Diagnostic{}, false
+}
+
+// skipString returns the place of the quote that ends the string beginning at from, or the text's last byte.
+func skipString(text string, from int) int {
+	quote := text[from]
+	for i := from + 1; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && quote != '`':
+			i++
+		case text[i] == quote:
+			return i
+		}
+	}
+	return len(text) - 1
+}
+
+// findPipe finds a "|" that is not half of a "||": the parser takes it as a call.
+func findPipe(text string) (span, bool) {
+	if strings.Count(text, "|") == 2*strings.Count(text, "||") {
+		return span{}, false
+	}
+	tokens, err := lexer.Lex(file.NewSource(text))
+	if err != nil {
+		return span{}, false
+	}
+	off := newOffsets(text)
+	for _, t := range tokens {
+		if t.Is(lexer.Operator, "|") {
+			return span{off.at(t.From), off.at(t.To)}, true
+		}
+	}
+	return span{}, false
+}
+
+// syntaxProblem turns a parser's error into a diagnostic in our words.
+func syntaxProblem(src source.Scalar, err error) diag.Diagnostic {
+	var fe *file.Error
+	if !errors.As(err, &fe) {
+		return problem(src, wholeOf(src), CodeSyntax, "the expression can not be read: check its brackets and operators")
+	}
+	off := newOffsets(src.Text)
+	at := span{off.at(fe.From), off.at(fe.To)}
+	if i := strings.Index(src.Text, "${{"); i >= 0 {
+		return problem(src, span{i, i + 3}, CodeNotExpression,
+			`"${{" stands inside an expression: what is here is one already, write it without "${{ }}"`)
+	}
+	if strings.Contains(fe.Message, "maximum allowed nodes") {
+		return problem(src, at, CodeTooLarge, "an expression has at most %d parts: compute it in a stage and test the output", MaxNodes)
+	}
+	if pipe, ok := findPipe(src.Text); ok {
+		return pipeProblem(src, pipe)
+	}
+	tokens, lexErr := lexer.Lex(file.NewSource(src.Text))
+	if errors.As(lexErr, &fe) {
+		return lexProblem(src, span{off.at(fe.From), off.at(fe.To)}, fe.Message)
+	}
+	return tokenProblem(src, off, tokens, at, fe.Message)
+}
+
+// lexProblem names a text that is not made of the language's tokens.
+func lexProblem(src source.Scalar, at span, msg string) diag.Diagnostic {
+	part := src.Text[at.from:at.to]
+	switch {
+	case strings.Contains(msg, "not terminated"):
+		return problem(src, openString(src.Text), CodeSyntax, "a string is not closed: write the quote that ends it")
+	case strings.Contains(msg, "escape"):
+		return problem(src, at, CodeSyntax, `a string has a "\" that begins no escape: write "\\", or put the string into backquotes`)
+	case strings.Contains(msg, "number"):
+		return problem(src, at, CodeSyntax, `%q ends no number: write a number such as 3 or 0.5, or put the text into quotes`, part)
+	case strings.Contains(msg, "comment"):
+		return problem(src, at, CodeSyntax, `a comment is not closed: write "*/"`)
+	case strings.ContainsAny(part, "“”„‘’«»"):
+		return problem(src, at, CodeSyntax, `%q is a typographic quote: write " or '`, part)
+	case part == "~":
+		return problem(src, at, CodeSyntax, `"~" is no operator: write "matches" for a regular expression`)
+	default:
+		return problem(src, at, CodeSyntax, "%q does not belong into an expression: put a text into quotes", part)
+	}
+}
+
+// openString returns the stretch of the first string that does not end.
+func openString(text string) span {
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; c == '"' || c == '\'' || c == '`' {
+			end := skipString(text, i)
+			line := strings.IndexByte(text[i:end+1], '\n')
+			switch {
+			case line >= 0 && c != '`': // a quoted string ends on its line
+				return span{i, i + line}
+			case end == i || text[end] != c:
+				return span{i, len(text)}
+			}
+			i = end
+		}
+	}
+	return span{0, len(text)}
+}
+
+// slips are tokens that other languages have, with what to write here.
+var slips = map[string]string{
+	"=":      `write "==" to compare`,
+	"&":      `write "&&" for "and"`,
+	"|":      `write "||" for "or"`,
+	"AND":    `write "&&"`,
+	"OR":     `write "||"`,
+	"NOT":    `write "!"`,
+	"IN":     `write "in"`,
+	"is":     `write "==" to compare`,
+	"equals": `write "==" to compare`,
+	"eq":     `write "==" to compare`,
+	"ne":     `write "!=" to compare`,
+	"gt":     `write ">" to compare`,
+	"lt":     `write "<" to compare`,
+	"ge":     `write ">=" to compare`,
+	"le":     `write "<=" to compare`,
+	"then":   `write c ? a : b to choose`,
+	"like":   `write "matches" for a regular expression`,
+	"has":    `write "contains" for a text, "in" for a list`,
+	"++":     `write + 1`,
+	"!":      `write "!" before what it negates, "!=" to compare`,
+	";":      "write one expression alone",
+	"*":      `write a number on both sides of "*"`,
+	">":      `write "!=" for "not equal"`,
+}
+
+// tokenProblem explains a token that stands where it can not.
+func tokenProblem(src source.Scalar, off offsets, tokens []lexer.Token, at span, msg string) diag.Diagnostic {
+	i := 0
+	for i < len(tokens)-1 && off.at(tokens[i].From) < at.from {
+		i++
+	}
+	tok := tokens[i]
+	if strings.Contains(msg, "EOF") || strings.Contains(msg, "unexpected end") { // its place is that of the last character
+		tok, i = tokens[len(tokens)-1], len(tokens)-1
+	}
+	if strings.Contains(msg, "cannot be mixed") {
+		return problem(src, at, CodeSyntax, `"??" beside %q needs brackets: write (a ?? b) %s c`, tok.Value, tok.Value)
+	}
+	if strings.Contains(msg, "literal") {
+		return numberProblem(src, off, tokens)
+	}
+	if isSlip(tokens, i) {
+		return problem(src, at, CodeSyntax, "%q can not stand here: %s", tok.Value, slips[tok.Value])
+	}
+	if isSentence(tokens, i) {
+		d := problem(src, wholeOf(src), CodeNotExpression, "want an expression, got a sentence: %q", clip(src.Text))
+		d.Help = `write what must hold, such as outputs.report != "" or len(outputs.items) > 0`
+		return d
+	}
+	if tok.Kind == lexer.EOF {
+		return endProblem(src, tokens)
+	}
+	if hint, ok := slips[tok.Value]; ok && tok.Kind != lexer.String {
+		return problem(src, at, CodeSyntax, "%q can not stand here: %s", tok.Value, hint)
+	}
+	if i > 0 && isOperand(tok) && isOperand(tokens[i-1]) {
+		if hint, ok := slips[tokens[i-1].Value]; ok && tokens[i-1].Kind == lexer.Identifier {
+			return problem(src, at, CodeSyntax, "%q can not stand here: %s", tokens[i-1].Value, hint)
+		}
+		return problem(src, at, CodeSyntax, `want an operator between %s and %s, such as "==" or "&&"`, show(tokens[i-1]), show(tok))
+	}
+	return problem(src, at, CodeSyntax, "%s can not stand here: check the brackets and operators before it", show(tok))
+}
+
+// numberProblem names the number that the parser could not read: it gives the place behind it.
+func numberProblem(src source.Scalar, off offsets, tokens []lexer.Token) diag.Diagnostic {
+	for _, t := range tokens {
+		if t.Kind != lexer.Number {
+			continue
+		}
+		digits := strings.ReplaceAll(t.Value, "_", "")
+		_, intErr := strconv.ParseInt(digits, 0, 64)
+		_, floatErr := strconv.ParseFloat(digits, 64)
+		if intErr != nil && (floatErr != nil || !strings.ContainsAny(digits, ".eE")) {
+			return problem(src, span{off.at(t.From), off.at(t.To)}, CodeSyntax, "number %q can not be read, or does not fit 64 bits", clip(t.Value))
+		}
+	}
+	return problem(src, wholeOf(src), CodeSyntax, "a number can not be read, or does not fit 64 bits")
+}
+
+// isSlip reports whether the token at i is a word for an operator in another language: in capitals, or
+// before a literal, as in x is 3. Elsewhere "is" belongs to a sentence.
+func isSlip(tokens []lexer.Token, i int) bool {
+	t := tokens[i]
+	if _, ok := slips[t.Value]; !ok || t.Kind != lexer.Identifier || i+1 >= len(tokens) {
+		return false
+	}
+	next := tokens[i+1]
+	return t.Value == strings.ToUpper(t.Value) || next.Kind == lexer.Number || next.Kind == lexer.String ||
+		next.Is(lexer.Identifier, "true", "false", "nil", "null")
+}
+
+// endProblem explains an expression that stops too early.
+func endProblem(src source.Scalar, tokens []lexer.Token) diag.Diagnostic {
+	whole := wholeOf(src)
+	at := span{max(whole.to-1, whole.from), whole.to}
+	var open []string
+	for _, t := range tokens {
+		switch {
+		case t.Kind != lexer.Bracket:
+		case strings.Contains("([{", t.Value):
+			open = append(open, t.Value)
+		case len(open) > 0:
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) > 0 {
+		return problem(src, at, CodeSyntax, "%q is not closed: the expression ends before its bracket", open[len(open)-1])
+	}
+	if len(tokens) < 2 {
+		return problem(src, whole, CodeSyntax, "want an expression, got a comment")
+	}
+	return problem(src, at, CodeSyntax, "the expression ends after %s: something must follow it", show(tokens[len(tokens)-2]))
+}
+
+func show(t lexer.Token) string {
+	if t.Kind == lexer.String {
+		return "the string " + fmt.Sprintf("%q", clip(t.Value))
+	}
+	return fmt.Sprintf("%q", clip(t.Value))
+}
+
+func isOperand(t lexer.Token) bool {
+	return t.Kind == lexer.Identifier || t.Kind == lexer.String || t.Kind == lexer.Number
+}
+
+// isSentence reports whether the tokens read like plain English: the token at i follows a word without an
+// operator, there are three words or more, and nothing compares or calls.
+func isSentence(tokens []lexer.Token, i int) bool {
+	if i == 0 || !isOperand(tokens[i]) && tokens[i].Kind != lexer.Operator {
+		return false
+	}
+	words, adjacent := 0, false
+	for k, t := range tokens {
+		switch {
+		case t.Kind == lexer.Identifier:
+			words++
+			adjacent = adjacent || k > 0 && tokens[k-1].Kind == lexer.Identifier
+		case t.Kind == lexer.Operator && isWord(t.Value):
+			words++
+		case t.Kind == lexer.Operator && strings.ContainsAny(t.Value, "=<>!&|?") || t.Is(lexer.Bracket, "("):
+			return false
+		}
+	}
+	return words >= 3 && adjacent
+}
+
+func isWord(s string) bool { return s != "" && (s[0]|0x20) >= 'a' && (s[0]|0x20) <= 'z' }
