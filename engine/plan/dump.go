@@ -186,7 +186,11 @@ func exprText(e *Expr) string {
 		s += " reads " + TypeText(e.Scope)
 	}
 	if e.At.IsValid() {
-		s += fmt.Sprintf(" @%d:%d", e.At.Line, e.At.Col)
+		file := e.File
+		if file != "" {
+			file += ":"
+		}
+		s += fmt.Sprintf(" @%s%d:%d", file, e.At.Line, e.At.Col)
 	}
 	return s
 }

@@ -1,0 +1,15 @@
+// Package compile turns a pipeline's syntax tree into a plan: names resolved, roles and defaults filled in,
+// the graph ordered and reduced, every expression typed against what it may read.
+//
+// Compile goes on after a mistake and reports all of them in one list. It does no I/O: the kinds of
+// stages, the project's agents and the reader of prompt files are given to it. What it costs grows with
+// the length of the document, also where each of ten thousand stages waits for all above it.
+//
+// An expression is typed against a scope that holds what may be read where it stands (package plan names
+// the keys); of the other stages only those that run before its own. The plan keeps each expression's
+// source, the type it must give, and the types of just the names it reads, so that NewEvaluator compiles
+// it at run time against the same types and gives the same results.
+//
+// Words and shape of documents are package specs' work, advice on a sound plan is package check's, and
+// running it is package machine's.
+package compile

@@ -1,0 +1,145 @@
+package compile
+
+import (
+	"fmt"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/source"
+	"example.com/pipe/specs"
+)
+
+// The defaults of a feedback loop.
+const (
+	defaultMaxIterations = 2
+	defaultOnExhausted   = plan.Escalate
+	defaultRerun         = plan.Downstream
+)
+
+// loopTargets resolves where loops lead, so that roles can follow from it.
+func (c *compiler) loopTargets() {
+	for i, s := range c.stages {
+		l := s.syn.Loop
+		if l == nil {
+			continue
+		}
+		s.node.Loop = &plan.Loop{Target: -1}
+		if l.TargetStage == nil {
+			continue
+		}
+		t, ok := c.lookup(l.TargetStage.Value, l.TargetStage.Span, " in target_stage")
+		switch {
+		case !ok:
+		case t == i:
+			d := c.diags.Errorf(CodeLoopTarget, l.TargetStage.Span, "%s can't send work back to itself", c.label(i))
+			d.Help = "target_stage names the stage that acts on the findings; to try a stage again use retry"
+		default:
+			s.node.Loop.Target = t
+			c.stages[t].targetedBy = append(c.stages[t].targetedBy, i)
+		}
+	}
+}
+
+// loop fills in a stage's loop and checks what only the graph can say.
+func (c *compiler) loop(i int) {
+	s := c.stages[i]
+	l, out := s.syn.Loop, s.node.Loop
+	if l == nil {
+		return
+	}
+	var def specs.Loop
+	if c.doc.Defaults != nil && c.doc.Defaults.FeedbackLoop != nil {
+		def = *c.doc.Defaults.FeedbackLoop
+	}
+	out.MaxIterations = pick(defaultMaxIterations, def.MaxIterations, l.MaxIterations)
+	out.OnExhausted = pickWord(defaultOnExhausted, def.OnExhausted, l.OnExhausted)
+	out.Rerun = pickWord(defaultRerun, def.Rerun, l.Rerun)
+	if out.Target < 0 {
+		return
+	}
+	t := c.stages[out.Target]
+	if !c.before[edge{i, out.Target}] {
+		d := c.diags.Errorf(CodeLoopTarget, l.TargetStage.Span, "%s does not need %q, so it has nothing of it to review", c.label(i), t.node.ID)
+		d.Related = []diag.Related{{Span: t.span(), Message: fmt.Sprintf("%q is here", t.node.ID)}}
+		d.Help = fmt.Sprintf("add %q to the needs of %s, or name a stage that it needs", t.node.ID, c.label(i))
+	}
+	if t.node.Role != plan.Implementation {
+		c.wrongTarget(l.TargetStage.Span, t)
+	}
+}
+
+// wrongTarget reports a target that is no implementation, with the key that makes it something else.
+func (c *compiler) wrongTarget(at source.Span, t *stageInfo) {
+	d := c.diags.Errorf(CodeLoopTarget, at, "stage %q has the role %s, and only an implementation acts on findings", t.node.ID, t.node.Role)
+	switch {
+	case t.syn.Role != nil:
+		d.Related = []diag.Related{{Span: t.syn.Role.Span, Message: "its role is given here"}}
+		d.Help = "write role: implementation there, or drop it"
+	case t.syn.Loop != nil:
+		d.Related = []diag.Related{{Span: t.syn.Loop.Span, Message: "it is a review because of its own feedback_loop"}}
+		d.Help = fmt.Sprintf("target the stage that %q itself sends work back to", t.node.ID)
+	case t.syn.Feedback != nil:
+		d.Related = []diag.Related{{Span: t.syn.Feedback.Span, Message: "it is a review because of its feedback"}}
+	}
+}
+
+// role gives what a stage is for: what it says, else what follows from how it is used.
+func (c *compiler) role(i int) plan.Role {
+	s := c.stages[i]
+	review := s.syn.Loop != nil || s.syn.Feedback != nil
+	if s.syn.Role != nil {
+		var r plan.Role
+		if err := r.UnmarshalText([]byte(s.syn.Role.Value)); err == nil && r != plan.UnknownRole {
+			if review && r != plan.Review {
+				key, at := "feedback", source.Span{}
+				if s.syn.Feedback != nil {
+					at = s.syn.Feedback.Span
+				}
+				if s.syn.Loop != nil {
+					key, at = "feedback_loop", s.syn.Loop.Span
+				}
+				d := c.diags.Errorf(CodeRole, s.syn.Role.Span, "a stage with %s is a review, not %s", key, s.syn.Role.Value)
+				d.Related = []diag.Related{{Span: at, Message: key + " is here"}}
+				d.Help = "write role: review, or drop role"
+			}
+			return r
+		}
+	}
+	switch {
+	case review:
+		return plan.Review
+	case len(s.targetedBy) > 0, s.node.ID == "implement", s.node.ID == "fix", s.node.ID == "refactor":
+		return plan.Implementation
+	}
+	return plan.Work
+}
+
+// pick gives the value of the last of the leaves that is there, else the default.
+func pick[T any](def T, leaves ...*specs.Leaf[T]) T {
+	for _, l := range leaves {
+		if l != nil {
+			def = l.Value
+		}
+	}
+	return def
+}
+
+// wordPtr is a pointer to an enumeration that reads its words.
+type wordPtr[E any] interface {
+	*E
+	UnmarshalText([]byte) error
+}
+
+// pickWord is pick for the words of an enumeration. Words that specs reported as wrong count as absent.
+func pickWord[E any, P wordPtr[E]](def E, leaves ...*specs.Leaf[string]) E {
+	for _, l := range leaves {
+		if l == nil || l.Value == "" {
+			continue
+		}
+		var e E
+		if P(&e).UnmarshalText([]byte(l.Value)) == nil {
+			def = e
+		}
+	}
+	return def
+}

@@ -1,0 +1,213 @@
+package compile
+
+import "strings"
+
+// mention is a place where an expression speaks of a stage.
+type mention struct {
+	id         string // "" where no id can be read: stages alone, or with a computed index
+	field      string // what is read of the stage: "status", "outputs", …; "" if nothing is
+	start, end int    // of the id in the text, or of the word "stages"
+	after      int    // behind all of that
+	dotted     bool   // stages.ID; else stages["ID"]
+	text       string // stages.ID with the dashes and letters that follow: what the author meant
+}
+
+// scanMentions finds what an expression, or a text with expressions, says of other stages. It needs no
+// parser: a stage can only be named behind the word "stages", and words in strings, in comments and behind
+// a dot are not that word. So the scope of an expression can be made small before it is compiled.
+func scanMentions(text string) []mention {
+	if !strings.Contains(text, "stages") {
+		return nil
+	}
+	var out []mention
+	for i := 0; i < len(text); {
+		switch ch := text[i]; {
+		case ch == '"' || ch == '\'' || ch == '`':
+			i = skipString(text, i)
+		case ch == '/' && strings.HasPrefix(text[i:], "//"):
+			i = skipTo(text, i, "\n")
+		case ch == '/' && strings.HasPrefix(text[i:], "/*"):
+			i = skipTo(text, i+2, "*/")
+		case isWordByte(ch):
+			end := i
+			for end < len(text) && isWordByte(text[end]) {
+				end++
+			}
+			if text[i:end] == "stages" && !behindDot(text, i) {
+				if m, ok := readMention(text, i, end); ok {
+					out = append(out, m)
+				}
+			}
+			i = end
+		default:
+			i++
+		}
+	}
+	return out
+}
+
+// readMention reads what follows the word "stages" at start..end. A key of a map literal is no mention.
+func readMention(text string, start, end int) (mention, bool) {
+	m := mention{start: start, end: end}
+	i := skipSpace(text, end)
+	switch {
+	case strings.HasPrefix(text[i:], "?.") || strings.HasPrefix(text[i:], "."):
+		i = skipSpace(text, i+strings.IndexByte(text[i:], '.')+1)
+		if strings.HasPrefix(text[i:], "[") {
+			break // stages?.["id"]
+		}
+		from := i
+		for i < len(text) && isWordByte(text[i]) {
+			i++
+		}
+		if i == from {
+			return m, true
+		}
+		long := i
+		for long < len(text) && (isWordByte(text[long]) || text[long] == '-' && long+1 < len(text) && isWordByte(text[long+1])) {
+			long++
+		}
+		m = mention{id: text[from:i], start: from, end: i, dotted: true, text: text[from:long]}
+		m.field, m.after = readField(text, i)
+		return m, true
+	case strings.HasPrefix(text[i:], ":"):
+		return m, false
+	}
+	if !strings.HasPrefix(text[i:], "[") {
+		return m, true
+	}
+	i = skipSpace(text, i+1)
+	if i == len(text) || strings.IndexByte("\"'`", text[i]) < 0 {
+		return m, true
+	}
+	stop := skipString(text, i)
+	close := skipSpace(text, stop)
+	if stop < i+2 || !strings.HasPrefix(text[close:], "]") {
+		return m, true
+	}
+	id := text[i+1 : stop-1]
+	m = mention{id: id, start: i + 1, end: stop - 1, text: id}
+	m.field, m.after = readField(text, close+1)
+	return m, true
+}
+
+// readField reads the name behind a dot, or in brackets and quotes, at i, and where it ends; "" if there is
+// none.
+func readField(text string, i int) (string, int) {
+	i = skipSpace(text, i)
+	if strings.HasPrefix(text[i:], "?.") {
+		i++
+	}
+	switch {
+	case strings.HasPrefix(text[i:], "."):
+		i = skipSpace(text, i+1)
+		from := i
+		for i < len(text) && isWordByte(text[i]) {
+			i++
+		}
+		return text[from:i], i
+	case strings.HasPrefix(text[i:], "["):
+		from := skipSpace(text, i+1)
+		if from < len(text) && strings.IndexByte("\"'`", text[from]) >= 0 {
+			if stop := skipString(text, from); stop >= from+2 {
+				return text[from+1 : stop-1], min(skipSpace(text, stop)+1, len(text))
+			}
+		}
+	}
+	return "", i
+}
+
+// succeededIn gives the ids of the stages that have succeeded wherever a condition holds. It looks only at
+// conditions that are tests joined by "and", where each test holds.
+func succeededIn(text string) map[string]bool {
+	ms := scanMentions(text)
+	if len(ms) == 0 || strings.ContainsAny(strings.ReplaceAll(text, "!=", ""), "!?|{") {
+		return nil
+	}
+	for _, word := range []string{"or", "not", "let", "if"} {
+		if mentionsName(text, word) {
+			return nil
+		}
+	}
+	out := make(map[string]bool)
+	for _, m := range ms {
+		if m.field != "status" {
+			continue
+		}
+		rest, ok := strings.CutPrefix(strings.TrimLeft(text[m.after:], " \t\r\n"), "==")
+		if !ok {
+			continue
+		}
+		rest = strings.TrimLeft(rest, " \t\r\n")
+		for _, quote := range []string{`"`, `'`, "`"} {
+			if strings.HasPrefix(rest, quote+"succeeded"+quote) {
+				out[m.id] = true
+			}
+		}
+	}
+	return out
+}
+
+// mentionsName reports whether the text has a word that is no field, and in no string.
+func mentionsName(text, name string) bool {
+	for i := 0; i < len(text); {
+		switch ch := text[i]; {
+		case ch == '"' || ch == '\'' || ch == '`':
+			i = skipString(text, i)
+		case isWordByte(ch):
+			end := i
+			for end < len(text) && isWordByte(text[end]) {
+				end++
+			}
+			if text[i:end] == name && !behindDot(text, i) {
+				return true
+			}
+			i = end
+		default:
+			i++
+		}
+	}
+	return false
+}
+
+// skipString gives the offset behind the string that starts at i.
+func skipString(text string, i int) int {
+	quote := text[i]
+	for i++; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && quote != '`':
+			i++
+		case text[i] == quote:
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// skipTo gives the offset behind the next mark from i on.
+func skipTo(text string, i int, mark string) int {
+	if k := strings.Index(text[min(i, len(text)):], mark); k >= 0 {
+		return i + k + len(mark)
+	}
+	return len(text)
+}
+
+func skipSpace(text string, i int) int {
+	for i < len(text) && strings.IndexByte(" \t\r\n", text[i]) >= 0 {
+		i++
+	}
+	return min(i, len(text))
+}
+
+// behindDot reports whether the word at i is a field of what stands before it. The dots of a range (a..b)
+// are none.
+func behindDot(text string, i int) bool {
+	for i > 0 && strings.IndexByte(" \t\r\n", text[i-1]) >= 0 {
+		i--
+	}
+	return i > 0 && text[i-1] == '.' && (i < 2 || text[i-2] != '.')
+}
+
+func isWordByte(ch byte) bool {
+	return ch >= 'a' && ch <= 'z' || ch >= 'A' && ch <= 'Z' || ch >= '0' && ch <= '9' || ch == '_' || ch == '$'
+}

@@ -1,0 +1,171 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/expr"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/value"
+	"example.com/pipe/specs"
+)
+
+// params compiles declared inputs or outputs; what says which of them, for messages.
+func (c *compiler) params(ps []*specs.Param, what string) []plan.Param {
+	if len(ps) == 0 {
+		return nil
+	}
+	out := make([]plan.Param, 0, len(ps))
+	for _, p := range ps {
+		out = append(out, c.param(p, what))
+	}
+	return out
+}
+
+func (c *compiler) param(p *specs.Param, what string) plan.Param {
+	out := plan.Param{Name: p.Name.Value, At: p.Name.Span.Start, Required: p.Default == nil}
+	if p.Description != nil {
+		out.Description = p.Description.Value
+	}
+	out.Type = c.paramType(p)
+	if p.Required != nil {
+		out.Required = p.Required.Value
+		if p.Required.Value && p.Default != nil {
+			d := c.diags.Errorf(CodeDefault, p.Required.Span, "%s %q is required, so its default is never used", what, p.Name.Value)
+			d.Help = "drop required, or drop default"
+		}
+	}
+	if p.Default != nil {
+		out.Default = c.paramDefault(p, out.Type, what)
+	}
+	return out
+}
+
+// paramType gives the declared type of a param. A type that specs reported as wrong is any.
+func (c *compiler) paramType(p *specs.Param) value.Type {
+	switch {
+	case len(p.Enum) > 0:
+		return c.enum(p.Enum)
+	case p.Type == nil:
+		return value.Of(value.Any)
+	case p.Items != nil:
+		return value.ListOf(typeWord(p.Items.Value))
+	}
+	return typeWord(p.Type.Value)
+}
+
+func (c *compiler) enum(words []specs.Leaf[string]) value.Type {
+	list := make([]string, 0, len(words))
+	for _, w := range words {
+		if k := slices.Index(list, w.Value); k >= 0 {
+			d := c.diags.Warnf(CodeType, w.Span, "%q stands twice in enum", w.Value)
+			d.Related = []diag.Related{{Span: words[k].Span, Message: "the first one is here"}}
+			continue
+		}
+		list = append(list, w.Value)
+	}
+	return value.OneOf(list...)
+}
+
+// typeWord reads a type as documents write it; specs has reported what is none.
+func typeWord(word string) value.Type {
+	if elem, ok := strings.CutSuffix(word, "[]"); ok {
+		return value.ListOf(typeWord(elem))
+	}
+	switch word {
+	case "string":
+		return value.Of(value.String)
+	case "integer":
+		return value.Of(value.Int)
+	case "number":
+		return value.Of(value.Number)
+	case "boolean":
+		return value.Of(value.Bool)
+	case "object":
+		return value.Of(value.ObjectKind)
+	case "array":
+		return value.Of(value.ListKind)
+	}
+	return value.Of(value.Any)
+}
+
+// paramDefault gives the value of a default, which must be of the param's type.
+func (c *compiler) paramDefault(p *specs.Param, t value.Type, what string) value.Value {
+	v, ok := c.constant(p.Default, "a default")
+	if !ok {
+		return nil
+	}
+	if err := t.Check(v); err != nil {
+		d := c.diags.Errorf(CodeDefault, p.Default.Span, "the default of %s %q does not fit: %v", what, p.Name.Value, err)
+		if len(t.Enum) > 0 {
+			d.Help = "it may be " + quoteAll(t.Enum)
+			if s, isString := v.(string); isString {
+				if near := diag.Suggest(s, t.Enum); near != "" {
+					d.Help = near
+				}
+			}
+		}
+		return nil
+	}
+	return v
+}
+
+// constant gives the value of data that holds no expressions.
+func (c *compiler) constant(d *specs.Data, what string) (value.Value, bool) {
+	switch d.Kind {
+	case specs.ScalarData:
+		if d.Scalar == nil {
+			return nil, false
+		}
+		if expr.HasExpr(d.Scalar.Text) {
+			c.diags.Errorf(CodeTemplateHere, d.Span, "%s is a plain value, ${{ }} is not evaluated in it", what)
+			return nil, false
+		}
+		return d.Scalar.Text, true
+	case specs.ValueData:
+		return d.Value, true
+	case specs.MappingData:
+		o := value.NewObject()
+		ok := true
+		for _, e := range d.Fields {
+			v, fine := c.constant(e.Value, what)
+			ok = ok && fine
+			o.Set(e.Name.Value, v)
+		}
+		return o, ok
+	case specs.SequenceData:
+		list := make(value.List, 0, len(d.Items))
+		ok := true
+		for _, it := range d.Items {
+			v, fine := c.constant(it, what)
+			ok = ok && fine
+			list = append(list, v)
+		}
+		return list, ok
+	case specs.UnknownData:
+	}
+	return nil, false
+}
+
+// paramsType gives the type of an object of the params: those that need not be there may be null.
+func paramsType(ps []plan.Param) value.Type {
+	fields := make([]value.FieldType, len(ps))
+	for i, p := range ps {
+		t := p.Type
+		if !p.Required && p.Default == nil {
+			t = t.OrNull()
+		}
+		fields[i] = value.FieldType{Name: p.Name, Type: t}
+	}
+	return value.ObjectOf(fields...)
+}
+
+// unevaluated reports ${{ }} in a place where it is plain text.
+func (c *compiler) unevaluated(l *specs.Leaf[string], key string) {
+	if l != nil && expr.HasExpr(l.Value) {
+		d := c.diags.Errorf(CodeTemplateHere, l.Span, "${{ }} is not evaluated in %s", key)
+		d.Help = fmt.Sprintf("it works in inputs, outputs, env, prompt, dir and an approval's message; %s must be known before the run", key)
+	}
+}

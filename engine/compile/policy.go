@@ -1,0 +1,86 @@
+package compile
+
+import (
+	"time"
+
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/specs"
+)
+
+// The defaults of time limits and tries.
+const (
+	defaultTimeout      = 30 * time.Minute
+	defaultMaxAttempts  = 1
+	defaultInitialDelay = 5 * time.Second
+	defaultMaxDelay     = 5 * time.Minute
+)
+
+// retry compiles a stage's retry over the defaults of the pipeline.
+func (c *compiler) retry(r *specs.Retry) plan.Retry {
+	var def, own specs.Retry
+	if c.doc.Defaults != nil && c.doc.Defaults.Retry != nil {
+		def = *c.doc.Defaults.Retry
+	}
+	if r != nil {
+		own = *r
+	}
+	out := plan.Retry{
+		MaxAttempts:  pick(defaultMaxAttempts, def.MaxAttempts, own.MaxAttempts),
+		Backoff:      pickWord(plan.Exponential, def.Backoff, own.Backoff),
+		InitialDelay: plan.Duration(pick(defaultInitialDelay, def.InitialDelay, own.InitialDelay)),
+		MaxDelay:     plan.Duration(pick(defaultMaxDelay, def.MaxDelay, own.MaxDelay)),
+	}
+	if def.MaxDelay == nil && own.MaxDelay == nil {
+		out.MaxDelay = max(out.MaxDelay, out.InitialDelay)
+	}
+	on := def.On
+	if own.On != nil {
+		on = own.On
+	}
+	for _, w := range on {
+		out.On = append(out.On, w.Value)
+	}
+	if r != nil && out.InitialDelay > out.MaxDelay && (own.InitialDelay != nil || own.MaxDelay != nil) {
+		at := own.InitialDelay
+		if at == nil {
+			at = own.MaxDelay
+		}
+		c.diags.Errorf(CodeRetry, at.Span, "the first delay of %s is longer than max_delay, which is %s", out.InitialDelay, out.MaxDelay)
+	}
+	return out
+}
+
+// timeout compiles a stage's time limit.
+func (c *compiler) timeout(l *specs.Leaf[specs.Duration]) plan.Duration {
+	var def *specs.Leaf[specs.Duration]
+	if c.doc.Defaults != nil {
+		def = c.doc.Defaults.Timeout
+	}
+	return plan.Duration(pick(defaultTimeout, def, l))
+}
+
+// feedback compiles where a review's items come from.
+func (c *compiler) feedback(f *specs.Feedback) *plan.Feedback {
+	if f == nil {
+		return nil
+	}
+	out := &plan.Feedback{Format: pick("items", f.Format), OKExitCodes: []int{0}}
+	if out.Format != "items" {
+		out.OKExitCodes = []int{0, 1} // a tool that has found something says 1
+	}
+	if f.OKExitCodes != nil {
+		out.OKExitCodes = make([]int, len(f.OKExitCodes))
+		for i, l := range f.OKExitCodes {
+			out.OKExitCodes[i] = l.Value
+		}
+	}
+	if f.Path != nil {
+		out.Path = f.Path.Value
+		c.unevaluated(f.Path, "feedback.path")
+		c.inWorkspace(out.Path, f.Path.Span, "feedback.path")
+	}
+	if f.Pattern != nil {
+		out.Pattern = f.Pattern.Value
+	}
+	return out
+}
