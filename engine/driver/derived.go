@@ -1,0 +1,254 @@
+package driver
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/journal"
+	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/view"
+)
+
+// The names of the derived files, in the run's folder.
+const (
+	RunFile     = "run.json"
+	StatusFile  = "status.json"
+	FeedbackLog = "feedback.log"
+	SessionDir  = "session.current"
+)
+
+// writePause is the shortest time between two writings of run.json while the run goes on.
+const writePause = 500 * time.Millisecond
+
+// derived writes the files that follow from the records. What it writes depends on nothing but the records
+// and the times of their steps, so that a resume writes the same bytes. How often run.json and status.json
+// are written depends on the clock; what is in them does not.
+type derived struct {
+	dir  string
+	view *view.Run
+	task string
+
+	pairs map[string]*pairState // by source; only looked up
+	order []string              // of sources, as they came up
+	log   bytes.Buffer          // lines that are not written yet
+
+	touched []string // sources whose state file is to be written
+
+	dirty   bool
+	written time.Time // when run.json was last written
+}
+
+// pairState is what a state file holds beside the counter and the items.
+type pairState struct {
+	at     machine.Instant
+	action feedback.Action
+}
+
+func newDerived(p *plan.Plan, dir string) *derived {
+	return &derived{dir: dir, view: view.New(p), pairs: map[string]*pairState{}}
+}
+
+// apply folds the records of a step.
+func (w *derived) apply(at machine.Instant, recs []machine.Record) {
+	for _, r := range recs {
+		w.view.Apply(at, r)
+		w.follow(at, r)
+	}
+	w.dirty = w.dirty || len(recs) > 0
+}
+
+// follow takes note of what a record means for the log and for the state files.
+func (w *derived) follow(at machine.Instant, rec machine.Record) {
+	switch r := rec.(type) {
+	case machine.RunStarted:
+		w.task = r.Run.TaskID
+	case machine.FeedbackReceived:
+		w.line(feedback.LogParsed(r.Items, r.Source))
+		for _, line := range r.Advisory {
+			w.line(line)
+		}
+		w.line(feedback.LogCounts(r.Blocking, len(r.Advisory)))
+		if r.Target != "" {
+			w.line(feedback.LogItems(w.task, feedback.Pair{Source: r.Source, Target: r.Target}, r.Items, r.Blocking))
+			w.touch(at, r.Source)
+		}
+	case machine.FeedbackRouted:
+		switch r.Action {
+		case feedback.Accept:
+			w.line(feedback.LogAccepting())
+		case feedback.ReImplement:
+			w.line(feedback.LogTriggering(r.Iteration))
+		case feedback.Escalate:
+			if r.Rule == "" || r.Rule == feedback.ReasonIterationCap {
+				w.line(feedback.LogCapReached(r.Iteration, r.MaxIterations))
+			}
+		case feedback.UnknownAction:
+		}
+		w.line(feedback.LogAction(w.task, r.Action, r.Iteration, r.MaxIterations))
+		w.touch(at, r.Source)
+		w.pairs[r.Source].action = r.Action
+	case machine.EscalationRaised:
+		w.line(feedback.LogEscalated(w.task, r.Escalation.Reason))
+		w.touchAll(at, r.Escalation.Sources)
+	case machine.EscalationDecided:
+		w.touchAll(at, w.order) // a decision may waive items and raise caps of several loops
+	case machine.ItemOpened:
+		w.touchAll(at, r.Item.Sources)
+	case machine.ItemChanged:
+		w.touchAll(at, r.Item.Sources)
+	}
+}
+
+func (w *derived) line(s string) {
+	w.log.WriteString(s)
+	w.log.WriteByte('\n')
+}
+
+// touchAll marks the state files of those sources that have one, or whose loop the plan knows.
+func (w *derived) touchAll(at machine.Instant, sources []string) {
+	for _, s := range sources {
+		if _, ok := w.view.Loop(s); ok {
+			w.touch(at, s)
+		}
+	}
+}
+
+func (w *derived) touch(at machine.Instant, source string) {
+	p, ok := w.pairs[source]
+	if !ok {
+		p = &pairState{}
+		w.pairs[source] = p
+		w.order = append(w.order, source)
+	}
+	p.at = at
+	if !slices.Contains(w.touched, source) {
+		w.touched = append(w.touched, source)
+	}
+}
+
+// rebuild writes all derived files anew. What lay in their place is gone.
+func (w *derived) rebuild() error {
+	for _, name := range []string{RunFile, StatusFile, FeedbackLog, SessionDir} {
+		if err := os.RemoveAll(filepath.Join(w.dir, name)); err != nil {
+			return derivedError(name, err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(w.dir, SessionDir), 0o700); err != nil {
+		return derivedError(SessionDir, err)
+	}
+	if err := w.writeFeedback(); err != nil {
+		return err
+	}
+	return w.flush()
+}
+
+// step folds the records of a step that is durable, and writes what a process may read before the next
+// effect is carried out: state files and log lines.
+func (w *derived) step(at machine.Instant, recs []machine.Record, now time.Time) error {
+	w.apply(at, recs)
+	if err := w.writeFeedback(); err != nil {
+		return err
+	}
+	return w.tick(now)
+}
+
+// writeFeedback writes the log lines and state files that are due.
+func (w *derived) writeFeedback() error {
+	if w.log.Len() > 0 {
+		if err := appendFile(filepath.Join(w.dir, FeedbackLog), w.log.Bytes()); err != nil {
+			return derivedError(FeedbackLog, err)
+		}
+		w.log.Reset()
+	}
+	for _, source := range w.touched {
+		l, ok := w.view.Loop(source)
+		if !ok {
+			continue
+		}
+		p := w.pairs[source]
+		name := feedback.StateFileName(w.task, l.Pair)
+		text := feedback.StateFile(feedback.State{
+			TaskID: w.task, Pair: l.Pair, Iteration: l.Iteration, Max: l.Cap, LastAction: p.action,
+			UpdatedAt: p.at.Time(), Items: w.view.ItemsOf(source),
+		})
+		if err := journal.WriteFile(filepath.Join(w.dir, SessionDir, name), []byte(text), false); err != nil {
+			return derivedError(filepath.Join(SessionDir, name), err)
+		}
+	}
+	w.touched = w.touched[:0]
+	return nil
+}
+
+// dueAt says when run.json is to be written next, if it is.
+func (w *derived) dueAt() (time.Time, bool) { return w.written.Add(writePause), w.dirty }
+
+// tick writes run.json and status.json if they are due.
+func (w *derived) tick(now time.Time) error {
+	if at, dirty := w.dueAt(); !dirty || now.Before(at) {
+		return nil
+	}
+	w.written = now
+	return w.flush()
+}
+
+// flush writes run.json and status.json if anything changed since they were written.
+func (w *derived) flush() error {
+	if !w.dirty {
+		return nil
+	}
+	b, err := w.view.JSON()
+	if err != nil {
+		return derivedError(RunFile, err)
+	}
+	if err := journal.WriteFile(filepath.Join(w.dir, RunFile), append(bytes.TrimRight(b, "\n"), '\n'), false); err != nil {
+		return derivedError(RunFile, err)
+	}
+	b, err = w.status()
+	if err != nil {
+		return derivedError(StatusFile, err)
+	}
+	if err := journal.WriteFile(filepath.Join(w.dir, StatusFile), b, false); err != nil {
+		return derivedError(StatusFile, err)
+	}
+	w.dirty = false
+	return nil
+}
+
+// status is status.json: where the run and each stage stand, and nothing else.
+func (w *derived) status() ([]byte, error) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `{"version":1,"run":%q,"status":%q,"stages":{`, w.view.Info().Run, w.view.StatusWord())
+	for i, path := range w.view.Paths() {
+		name, err := json.Marshal(path)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		status, _ := w.view.StageStatus(path)
+		fmt.Fprintf(&b, `%s:{"status":%q}`, name, status)
+	}
+	b.WriteString("}}\n")
+	return b.Bytes(), nil
+}
+
+func derivedError(name string, err error) error { return storage("write", name, err) }
+
+// appendFile adds to the end of a file. The files it is for are made anew at a resume.
+func appendFile(name string, data []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,194 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"example.com/pipe/engine/journal"
+	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/proc"
+	"example.com/pipe/engine/stage"
+)
+
+// try is one try of a stage, carried out by a worker.
+type try struct {
+	d    *Driver
+	node *plan.Node
+	s    *machine.StageStarted
+	f    *folder
+	dir  string // where it works, relative to the workspace; "" is the workspace
+}
+
+func (d *Driver) folder(s *machine.StageStarted) *folder {
+	return &folder{run: d.opt.Dir, rel: FolderOf(s.Stage, s.Iteration, s.Attempt)}
+}
+
+// dispatch starts the worker of a try.
+func (d *Driver) dispatch(s *machine.StageStarted) {
+	t := &try{d: d, node: d.opt.Machine.Node(s.Stage), s: s, f: d.folder(s)}
+	d.work(s.Effect, "it carried out stage "+s.Stage, func(ctx context.Context) outcome {
+		began := d.opt.Now()
+		ended, err := t.run(ctx)
+		if err == nil && s.WantTree {
+			ended.Tree, err = t.tree()
+		}
+		if err != nil {
+			return outcome{err: fmt.Errorf("stage %q: %w", s.Stage, err)}
+		}
+		ended.Effect = s.Effect
+		ended.DurationMS = max(0, d.opt.Now().Sub(began).Milliseconds())
+		return outcome{event: func(at machine.Instant) machine.Event {
+			ended.At = at
+			return ended
+		}}
+	})
+}
+
+// tree reads the workspace after the try, also when the try was stopped.
+func (t *try) tree() (*machine.Tree, error) {
+	tree, err := t.d.opt.ReadTree(t.d.workCtx, t.s.Base)
+	if err != nil {
+		return nil, fmt.Errorf("reading the state of the workspace: %w", err)
+	}
+	return &tree, nil
+}
+
+// run prepares the try, has its kind carry it out, and reads what it left. An error is a failure of ours:
+// what the stage did wrong is in the event.
+func (t *try) run(ctx context.Context) (machine.StageEnded, error) {
+	if ctx.Err() != nil {
+		return failed(stage.Cancelled, "stopped before it started"), nil
+	}
+	if t.node == nil {
+		return machine.StageEnded{}, errors.New("the plan has no such stage")
+	}
+	kind, ok := t.d.kinds[t.node.Kind]
+	if !ok {
+		return machine.StageEnded{}, fmt.Errorf("this program has no stage kind %q", t.node.Kind)
+	}
+	var deadline time.Time
+	if limit := time.Duration(t.node.Timeout); limit > 0 {
+		deadline = t.d.opt.Now().Add(limit)
+	}
+	if err := t.f.prepare(t.node, t.s, deadline); err != nil {
+		return machine.StageEnded{}, storage("preparing the stage's folder", t.f.path(""), err)
+	}
+	if path := t.reportPath(); path != "" {
+		if err := removeBeneath(t.d.opt.Workspace, path); err != nil {
+			return failed(stage.PermissionDenied, "the report %q of an earlier try can't be removed: %v", path, err), nil
+		}
+	}
+	dir, refused := t.resolveDir()
+	if refused != nil {
+		return *refused, nil
+	}
+	out, err := t.call(ctx, kind, dir, deadline)
+	if err != nil {
+		return machine.StageEnded{}, err
+	}
+	return t.read(&out), nil
+}
+
+// call hands the try to its kind.
+func (t *try) call(ctx context.Context, kind stage.Kind, dir string, deadline time.Time) (stage.Outcome, error) {
+	if limit := time.Duration(t.node.Timeout); limit > 0 {
+		timed, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		ctx = timed
+	}
+	out, err := kind.Run(ctx, &stage.Call{
+		Run: t.d.info.Run, TaskID: t.d.info.TaskID, Pipeline: t.d.info.Pipeline,
+		Effect: t.s.Effect, Stage: t.s.Stage, Kind: t.node.Kind,
+		Iteration: t.s.Iteration, Attempt: t.s.Attempt, Key: t.s.Key,
+		Config: orEmpty(t.node.Config), Inputs: orEmpty(t.s.Inputs),
+		Prompt: t.s.Prompt, Brief: t.s.Brief, Items: t.s.OpenItems,
+		Env: t.d.environ(t.s, t.f), Dir: dir, Workspace: t.d.opt.Workspace,
+		StageDir: filepath.Join(t.f.run, t.f.rel), Deadline: deadline,
+	})
+	var log *proc.LogError
+	if errors.As(err, &log) {
+		return out, storage("write", log.Path, log.Err)
+	}
+	return out, err
+}
+
+// resolveDir gives the folder in which the stage works, absolute and without symbolic links, so that a link
+// that is changed later leads nowhere else. One outside the workspace is refused.
+func (t *try) resolveDir() (string, *machine.StageEnded) {
+	ws := t.d.opt.Workspace
+	if t.s.Dir == "" {
+		return ws, nil
+	}
+	name := t.s.Dir
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(ws, name)
+	}
+	if _, inside := below(ws, name); !inside {
+		return "", refuse(stage.PermissionDenied, "dir %q leaves the workspace", t.s.Dir)
+	}
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return "", refuse(stage.Unavailable, "dir %q is not there: %v", t.s.Dir, bareError(err))
+	}
+	rel, inside := below(ws, real)
+	if !inside {
+		return "", refuse(stage.PermissionDenied, "dir %q leads out of the workspace by a symbolic link", t.s.Dir)
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return "", refuse(stage.Unavailable, "dir %q is not a folder", t.s.Dir)
+	}
+	t.dir = rel
+	return real, nil
+}
+
+// below gives name relative to base ("" for base itself), if it lies there by its spelling.
+func below(base, name string) (string, bool) {
+	rel, err := filepath.Rel(base, name)
+	switch {
+	case err != nil, rel == "..", strings.HasPrefix(rel, ".."+string(filepath.Separator)):
+		return "", false
+	case rel == ".":
+		return "", true
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// reportPath is where the stage leaves its report, relative to the workspace; "" where it has none.
+func (t *try) reportPath() string {
+	if t.node.Feedback == nil {
+		return ""
+	}
+	return t.node.Feedback.Path
+}
+
+func failed(class stage.Class, format string, args ...any) machine.StageEnded {
+	return machine.StageEnded{Class: string(class), Message: fmt.Sprintf(format, args...)}
+}
+
+func refuse(class stage.Class, format string, args ...any) *machine.StageEnded {
+	ended := failed(class, format, args...)
+	return &ended
+}
+
+// storage says what the disk refused, and what to do about it.
+func storage(op, path string, err error) error {
+	if e := (*journal.StorageError)(nil); errors.As(err, &e) {
+		return err
+	}
+	return &journal.StorageError{Op: op, Path: path, Err: err}
+}
+
+// bareError takes the operation and the path off an error of package os.
+func bareError(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

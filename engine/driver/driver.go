@@ -1,0 +1,141 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"example.com/pipe/engine/journal"
+	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/stage"
+)
+
+// Journal takes the steps of the machine. Append is durable when it returns.
+type Journal interface {
+	Append(journal.Line) error
+}
+
+// Options is what a driver is made of. All folders are absolute and without symbolic links.
+type Options struct {
+	Plan    *plan.Plan
+	Machine *machine.Machine // new, or with all records of the journal applied
+	Journal Journal
+
+	Dir       string       // of the run
+	Workspace string       // where the stages work
+	Kinds     []stage.Kind // by which the nodes of the plan run
+	Environ   []string     // our own environment
+	CleanEnv  bool         // "environment: clean"
+
+	// ReadTree reads the state of the workspace, and what differs from the tree named, if one is.
+	ReadTree func(ctx context.Context, since string) (machine.Tree, error)
+
+	Now    func() time.Time
+	Stay   bool               // while the run waits for a person, wait too
+	Notify func(journal.Line) // steps that are durable, in order; may be nil
+	Warn   func(text string)  // something odd that is no error; may be nil
+}
+
+// Driver carries one run out. It is used by one goroutine and for one Run or Take.
+type Driver struct {
+	opt     Options
+	info    machine.RunInfo // from the first record
+	env     []string // what every process gets of our own environment
+	kinds   map[string]stage.Kind
+	derived *derived
+
+	seq     int64           // of the last line
+	last    machine.Instant // of the last step: time does not run backwards within a run
+	timers  []timer         // due first
+	running map[string]context.CancelCauseFunc
+	taken   map[string]bool // ids of answers that the journal holds
+	asking  bool            // an answer is being prepared
+
+	workCtx  context.Context // of all workers
+	stopWork context.CancelCauseFunc
+	workers  sync.WaitGroup
+	outcomes chan outcome
+	quit     chan struct{} // closed when outcomes are read no more
+}
+
+// outcome is what a worker brings back: an event to step, or an error of ours. After, if there is one, is
+// called when the event is durable.
+type outcome struct {
+	event  func(at machine.Instant) machine.Event // nil: none
+	effect string
+	after  func() error
+	answer bool
+	err    error
+}
+
+type timer struct {
+	effect string
+	until  machine.Instant
+}
+
+// New returns a driver.
+func New(opt Options) *Driver {
+	d := &Driver{
+		opt: opt,
+		env:      baseEnviron(opt.Environ, opt.CleanEnv),
+		kinds:    make(map[string]stage.Kind, len(opt.Kinds)),
+		running:  map[string]context.CancelCauseFunc{},
+		taken:    map[string]bool{},
+		outcomes: make(chan outcome),
+		quit:     make(chan struct{}),
+	}
+	for _, k := range opt.Kinds {
+		d.kinds[k.Name] = k
+	}
+	d.derived = newDerived(opt.Plan, opt.Dir)
+	return d
+}
+
+// Fold takes note of a step that was made before, whose records the machine has applied. A resume folds all
+// of them, in order, before Run or TakeAnswers; derived files are made anew from them.
+func (d *Driver) Fold(l journal.Line) {
+	d.last = max(d.last, l.At)
+	d.seq = l.Seq
+	if a, ok := l.Event.(machine.Answer); ok {
+		d.taken[a.ID] = true
+	}
+	d.note(l.Records)
+	d.derived.apply(l.At, l.Records)
+}
+
+// note takes the run's names from its first record.
+func (d *Driver) note(recs []machine.Record) {
+	if len(recs) == 0 || d.info.Run != "" {
+		return
+	}
+	if r, ok := recs[0].(machine.RunStarted); ok {
+		d.info = r.Run
+	}
+}
+
+// Stopped says that Run was ended from outside before the run was over or waited. The run can be resumed.
+type Stopped struct{ Cause error }
+
+// Error implements error.
+func (e *Stopped) Error() string { return fmt.Sprintf("stopped: %v", e.Cause) }
+
+// Unwrap gives the cause of the context's end.
+func (e *Stopped) Unwrap() error { return e.Cause }
+
+// now is the time of a step: never before that of an earlier one.
+func (d *Driver) now() machine.Instant {
+	d.last = max(d.last, machine.At(d.opt.Now()))
+	return d.last
+}
+
+func (d *Driver) warn(format string, args ...any) {
+	if d.opt.Warn != nil {
+		d.opt.Warn(fmt.Sprintf(format, args...))
+	}
+}
+
+// sessionDir holds the state files of the feedback loops.
+func (d *Driver) sessionDir() string { return filepath.Join(d.opt.Dir, SessionDir) }

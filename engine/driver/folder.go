@@ -1,0 +1,196 @@
+package driver
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/journal"
+	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/value"
+)
+
+// The names of what lies in a stage folder. The two logs are written by the kind.
+const (
+	inputName    = "input.json"
+	briefName    = "brief.md"
+	outputName   = "output"
+	feedbackName = "feedback"
+	scratchName  = "scratch"
+	StdoutName   = "stdout.log"
+	StderrName   = "stderr.log"
+)
+
+// StagesDir is the folder of a run that holds the stage folders.
+const StagesDir = "stages"
+
+// protocol is the number of the form of input.json; fields are only added within it.
+const protocol = 1
+
+// FolderOf is the folder of a try, relative to the run's: "stages/parent/id.0/2.1".
+func FolderOf(path string, iteration, attempt int) string {
+	disk := strings.NewReplacer("[", ".", "]", "").Replace(path)
+	return filepath.Join(StagesDir, filepath.FromSlash(disk), strconv.Itoa(iteration)+"."+strconv.Itoa(attempt))
+}
+
+// folder is the folder of one try.
+type folder struct {
+	run string // the run's folder, absolute
+	rel string // relative to it
+}
+
+func (f *folder) path(name string) string { return filepath.Join(f.run, f.rel, name) }
+
+// input is what PIPE_INPUT names. Effect tells a later process of ours whose folder this is.
+type input struct {
+	Protocol  int             `json:"protocol"`
+	Stage     string          `json:"stage"`
+	Kind      string          `json:"kind"`
+	Config    *value.Object   `json:"config"`
+	Inputs    *value.Object   `json:"inputs"`
+	Brief     string          `json:"brief"`
+	OpenItems []feedback.Item `json:"open_items"`
+	Deadline  *string         `json:"deadline"` // null: no limit
+	Effect    string          `json:"effect"`
+}
+
+// prepare makes the folder of a try and makes it durable: a resume tells by it whether the try can have
+// begun. What an interrupted try left in its place moves aside to "….lost-N".
+func (f *folder) prepare(n *plan.Node, s *machine.StageStarted, deadline time.Time) error {
+	dir := filepath.Join(f.run, f.rel)
+	parent := filepath.Dir(dir)
+	made, err := makeDirs(f.run, filepath.Dir(f.rel))
+	if err != nil {
+		return err
+	}
+	err = os.Mkdir(dir, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		if err = moveAside(dir); err == nil {
+			err = os.Mkdir(dir, 0o700)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(dir, scratchName), 0o700); err != nil {
+		return err
+	}
+	if err := f.write(n, s, deadline); err != nil {
+		return err
+	}
+	// The innermost first: where the file system keeps order, the other folders are durable with it.
+	if err := journal.SyncDir(parent); err != nil {
+		return err
+	}
+	for i := len(made) - 1; i >= 0; i-- {
+		if err := journal.SyncDir(filepath.Dir(made[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write puts the files there that a process is given.
+func (f *folder) write(n *plan.Node, s *machine.StageStarted, deadline time.Time) error {
+	in := input{
+		Protocol: protocol, Stage: s.Stage, Kind: n.Kind, Config: orEmpty(n.Config), Inputs: orEmpty(s.Inputs),
+		Brief: s.Brief, OpenItems: s.OpenItems, Effect: s.Effect,
+	}
+	if in.OpenItems == nil {
+		in.OpenItems = []feedback.Item{}
+	}
+	if !deadline.IsZero() {
+		at := machine.At(deadline).String()
+		in.Deadline = &at
+	}
+	b, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", inputName, err)
+	}
+	for _, file := range []struct {
+		name string
+		data []byte
+	}{{inputName, append(b, '\n')}, {briefName, []byte(s.Brief)}, {outputName, nil}} {
+		if err := os.WriteFile(f.path(file.name), file.data, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func orEmpty(o *value.Object) *value.Object {
+	if o == nil {
+		return value.NewObject()
+	}
+	return o
+}
+
+// makeDirs makes the folders of rel below base that are missing, and gives those it made, outermost first.
+func makeDirs(base, rel string) ([]string, error) {
+	dir := filepath.Join(base, rel)
+	switch err := os.Mkdir(dir, 0o700); {
+	case err == nil:
+		return []string{dir}, nil
+	case errors.Is(err, fs.ErrExist):
+		info, err := os.Lstat(dir)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			return nil, fmt.Errorf("%q is not a folder; something replaced it while the run was going on", dir)
+		}
+		return nil, nil
+	case isMissing(err) && rel != ".":
+		made, err := makeDirs(base, filepath.Dir(rel))
+		if err != nil {
+			return nil, err
+		}
+		last, err := makeDirs(base, rel)
+		return append(made, last...), err
+	default:
+		return nil, err
+	}
+}
+
+// moveAside renames the folder of a try that our own death ended.
+func moveAside(dir string) error {
+	for n := 1; ; n++ {
+		to := dir + ".lost-" + strconv.Itoa(n)
+		if _, err := os.Lstat(to); err == nil {
+			continue
+		} else if !isMissing(err) {
+			return err
+		}
+		return os.Rename(dir, to)
+	}
+}
+
+// begun reports whether the try of an effect can have begun: its folder is there, and does not say that it
+// belongs to another effect (a try that was lost before this one, whose folder nobody has moved aside yet).
+func (f *folder) begun(effect string) (bool, error) {
+	if _, err := os.Lstat(filepath.Join(f.run, f.rel)); err != nil {
+		if isMissing(err) {
+			return false, nil
+		}
+		return false, err
+	}
+	b, err := readBeneath(f.run, filepath.Join(f.rel, inputName), 1<<30)
+	if err != nil {
+		return true, nil
+	}
+	var in struct {
+		Effect string `json:"effect"`
+	}
+	if err := json.Unmarshal(b, &in); err != nil || in.Effect == "" {
+		return true, nil
+	}
+	return in.Effect == effect, nil
+}

@@ -1,0 +1,199 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+
+	"example.com/pipe/engine/journal"
+	"example.com/pipe/engine/machine"
+)
+
+// InboxDir is the folder of a run in which answers wait to be journalled, each in a file "<ULID>.json".
+const InboxDir = "inbox"
+
+// maxAnswer is the size that an answer may have.
+const maxAnswer = 1 << 20
+
+// PutAnswer puts an answer into the inbox of a run, durably. Its id, a ULID, is the file's name.
+func PutAnswer(dir string, a machine.Answer) error {
+	if _, err := ulid.ParseStrict(a.ID); err != nil {
+		return fmt.Errorf("the id of an answer must be a ULID, got %q", a.ID)
+	}
+	b, err := machine.MarshalEvent(a)
+	if err != nil {
+		return err
+	}
+	inbox := filepath.Join(dir, InboxDir)
+	if err := os.Mkdir(inbox, 0o700); err == nil {
+		if err := journal.SyncDir(dir); err != nil {
+			return err
+		}
+	} else if !os.IsExist(err) {
+		return storage("create", inbox, err)
+	}
+	return journal.WriteFile(answerFile(dir, a.ID), append(b, '\n'), true)
+}
+
+func answerFile(dir, id string) string { return filepath.Join(dir, InboxDir, id+".json") }
+
+// waiting gives the ids of the answers in the inbox, in order.
+func (d *Driver) waiting() ([]string, error) {
+	f, err := os.Open(filepath.Join(d.opt.Dir, InboxDir))
+	if isMissing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking into the inbox: %w", err)
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("looking into the inbox: %w", err)
+	}
+	var ids []string
+	for _, name := range names {
+		if id, ok := strings.CutSuffix(name, ".json"); ok && !strings.HasPrefix(name, ".") {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
+// nextAnswer reads the first answer of the inbox. One that the journal holds already is removed, one that
+// is none is moved aside and said.
+func (d *Driver) nextAnswer() (machine.Answer, bool, error) {
+	ids, err := d.waiting()
+	if err != nil {
+		return machine.Answer{}, false, err
+	}
+	for _, id := range ids {
+		if d.taken[id] {
+			if err := d.removeAnswer(id); err != nil {
+				return machine.Answer{}, false, err
+			}
+			continue
+		}
+		a, err := readAnswer(d.opt.Dir, id)
+		if err == nil {
+			return a, true, nil
+		}
+		if isMissing(err) {
+			continue
+		}
+		d.warn("answer %q is moved aside, to %q: %v", id+".json", id+".bad", err)
+		name := answerFile(d.opt.Dir, id)
+		if err := os.Rename(name, strings.TrimSuffix(name, ".json")+".bad"); err != nil && !isMissing(err) {
+			return machine.Answer{}, false, storage("move aside", name, err)
+		}
+	}
+	return machine.Answer{}, false, nil
+}
+
+func readAnswer(dir, id string) (machine.Answer, error) {
+	if _, err := ulid.ParseStrict(id); err != nil {
+		return machine.Answer{}, fmt.Errorf("its name is not a ULID")
+	}
+	b, err := readBeneath(dir, filepath.Join(InboxDir, id+".json"), maxAnswer)
+	if err != nil {
+		return machine.Answer{}, err
+	}
+	ev, err := machine.UnmarshalEvent(b)
+	if err != nil {
+		return machine.Answer{}, err
+	}
+	a, ok := ev.(machine.Answer)
+	switch {
+	case !ok:
+		return machine.Answer{}, fmt.Errorf("want an answer, got %q", ev.EventType())
+	case a.ID != id:
+		return machine.Answer{}, fmt.Errorf("it holds the id %q, which is not its name", a.ID)
+	}
+	return a, nil
+}
+
+// removeAnswer removes an answer that is in the journal, durably.
+func (d *Driver) removeAnswer(id string) error {
+	name := answerFile(d.opt.Dir, id)
+	if err := os.Remove(name); err != nil && !isMissing(err) {
+		return storage("remove", name, err)
+	}
+	return journal.SyncDir(filepath.Dir(name))
+}
+
+// lookAtInbox starts to take the first answer, if there is one and none is being taken. The workspace is
+// read by a worker, since that may take a while.
+func (d *Driver) lookAtInbox() error {
+	if d.asking {
+		return nil
+	}
+	a, ok, err := d.nextAnswer()
+	if err != nil || !ok {
+		return err
+	}
+	d.asking = true
+	d.work("answer "+a.ID, "it read the workspace for an answer", func(ctx context.Context) outcome {
+		a, err := d.withTree(ctx, a)
+		if err != nil {
+			return outcome{answer: true, err: err}
+		}
+		a.Live = true
+		return outcome{answer: true,
+			event: func(at machine.Instant) machine.Event { a.At = at; return a },
+			after: func() error { return d.answered(a.ID) }}
+	})
+	return nil
+}
+
+// withTree adds the state of the workspace at this moment. Who only stops the run need not wait for it, nor
+// fail where it can't be read.
+func (d *Driver) withTree(ctx context.Context, a machine.Answer) (machine.Answer, error) {
+	if a.Kind == machine.Cancel {
+		return a, nil
+	}
+	tree, err := d.opt.ReadTree(ctx, "")
+	if err != nil && a.Kind != machine.DecideAbort && a.Kind != machine.Reject {
+		return a, fmt.Errorf("reading the state of the workspace: %w", err)
+	}
+	a.Tree = tree
+	return a, nil
+}
+
+// answered is called when an answer is durable.
+func (d *Driver) answered(id string) error {
+	d.taken[id] = true
+	return d.removeAnswer(id)
+}
+
+// TakeAnswers journals the answers that are in the inbox, in order, without carrying the run on: nothing
+// starts before a Run with Resumed.
+func (d *Driver) TakeAnswers(ctx context.Context) error {
+	if err := d.derived.rebuild(); err != nil {
+		return err
+	}
+	for {
+		a, ok, err := d.nextAnswer()
+		if err != nil || !ok {
+			if err == nil {
+				err = d.derived.flush()
+			}
+			return err
+		}
+		if a, err = d.withTree(ctx, a); err != nil {
+			return err
+		}
+		a.At, a.Live = d.now(), false
+		if err := d.record(a); err != nil {
+			return err
+		}
+		if err := d.answered(a.ID); err != nil {
+			return err
+		}
+	}
+}

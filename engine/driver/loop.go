@@ -1,0 +1,315 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"example.com/pipe/engine/journal"
+	"example.com/pipe/engine/machine"
+)
+
+// How often the inbox is looked at. A look is one system call where nothing came.
+const inboxPause = 150 * time.Millisecond
+
+// Run begins or resumes the run with an event, Start or Resumed, and carries it out until it is over, or
+// nothing can go on without a person (unless Options.Stay). A *Stopped error says that ctx ended before;
+// any other error is a failure of ours, after which the run can be resumed. In every case all workers and
+// their processes have ended.
+func (d *Driver) Run(ctx context.Context, first machine.Event) (machine.RunStatus, error) {
+	d.workCtx, d.stopWork = context.WithCancelCause(context.WithoutCancel(ctx))
+	err := d.begin(first)
+	if err == nil {
+		err = d.loop(ctx)
+	}
+	if err != nil {
+		d.stopWork(err)
+	}
+	close(d.quit)
+	d.stopWork(context.Canceled)
+	d.workers.Wait()
+	if err != nil {
+		return d.opt.Machine.Status(), err
+	}
+	return d.opt.Machine.Status(), d.derived.flush()
+}
+
+// begin makes the derived files, steps the first event, and carries out the effects that are open. Timers
+// that are due fire at once, before anything else of the loop.
+func (d *Driver) begin(first machine.Event) error {
+	if err := d.derived.rebuild(); err != nil {
+		return err
+	}
+	if _, resumes := first.(machine.Resumed); !resumes {
+		return d.step(first)
+	}
+	// What follows from Resumed is among the open effects.
+	if err := d.record(first); err != nil {
+		return err
+	}
+	return d.recover(d.opt.Machine.OpenEffects())
+}
+
+// recover carries out the effects that are open when a process of ours takes a run over. A try that can
+// have begun is lost; everything else is carried out again as it is.
+func (d *Driver) recover(open []machine.Effect) error {
+	var lost []machine.Effect
+	for _, e := range open {
+		dispatch, ok := e.(machine.Dispatch)
+		if !ok {
+			continue
+		}
+		begun, err := d.folder(dispatch.Started).begun(dispatch.Started.Effect)
+		if err != nil {
+			return fmt.Errorf("looking for the folder of stage %q: %w", dispatch.Started.Stage, err)
+		}
+		if begun {
+			lost = append(lost, e)
+		}
+	}
+	for _, e := range open {
+		if !isOneOf(e, lost) {
+			d.carryOut(e)
+		}
+	}
+	for _, e := range lost {
+		if err := d.step(machine.StageLost{At: d.now(), Effect: e.EffectID()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isOneOf reports whether e is, or concerns, one of the effects.
+func isOneOf(e machine.Effect, of []machine.Effect) bool {
+	return slices.ContainsFunc(of, func(o machine.Effect) bool { return o.EffectID() == e.EffectID() })
+}
+
+// loop takes events until there is nothing more to wait for.
+func (d *Driver) loop(ctx context.Context) error {
+	ticker := time.NewTicker(inboxPause)
+	defer ticker.Stop()
+	due := time.NewTimer(time.Hour)
+	defer due.Stop()
+	for look := true; ; {
+		if err := ctx.Err(); err != nil {
+			return &Stopped{context.Cause(ctx)}
+		}
+		if fired, err := d.fireTimer(); fired || err != nil {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if look {
+			look = false
+			if err := d.lookAtInbox(); err != nil {
+				return err
+			}
+		}
+		if over, err := d.isOver(); over || err != nil {
+			return err
+		}
+		due.Reset(d.untilDue())
+		select {
+		case <-ctx.Done():
+		case o := <-d.outcomes:
+			if err := d.take(o); err != nil {
+				return err
+			}
+			look = o.answer
+		case <-due.C:
+			if err := d.derived.tick(d.opt.Now()); err != nil {
+				return err
+			}
+		case <-ticker.C:
+			look = true
+		}
+	}
+}
+
+// isOver reports whether the loop may end: the run is over, or waits for a person and no answer of one is
+// on its way.
+func (d *Driver) isOver() (bool, error) {
+	status := d.opt.Machine.Status()
+	if status.Ended() {
+		return true, nil
+	}
+	if status != machine.RunIsPaused && status != machine.RunIsWaiting {
+		return false, nil
+	}
+	if err := d.lookAtInbox(); err != nil { // an answer may have come since the last look
+		return false, err
+	}
+	if err := d.derived.flush(); err != nil {
+		return false, err
+	}
+	return !d.opt.Stay && !d.asking, nil
+}
+
+// untilDue is how long the loop may sleep: until the next timer, or until derived files are to be written.
+func (d *Driver) untilDue() time.Duration {
+	wait := time.Hour
+	if at, dirty := d.derived.dueAt(); dirty {
+		wait = at.Sub(d.opt.Now())
+	}
+	if len(d.timers) > 0 {
+		wait = min(wait, d.timers[0].until.Time().Sub(d.opt.Now()))
+	}
+	return max(wait, 0)
+}
+
+// fireTimer fires the first timer that is due.
+func (d *Driver) fireTimer() (bool, error) {
+	if len(d.timers) == 0 || d.timers[0].until > machine.At(d.opt.Now()) {
+		return false, nil
+	}
+	t := d.timers[0]
+	d.timers = d.timers[1:]
+	return true, d.step(machine.TimerFired{At: d.now(), Effect: t.effect})
+}
+
+// take steps what a worker brought.
+func (d *Driver) take(o outcome) error {
+	delete(d.running, o.effect)
+	if o.answer {
+		d.asking = false
+	}
+	if o.err != nil {
+		return o.err
+	}
+	if o.event != nil {
+		if err := d.step(o.event(d.now())); err != nil {
+			return err
+		}
+	}
+	if o.after != nil {
+		return o.after()
+	}
+	return nil
+}
+
+// step takes an event through the machine and carries out what follows from it.
+func (d *Driver) step(ev machine.Event) error {
+	effects, err := d.decide(ev)
+	for _, e := range effects {
+		d.carryOut(e)
+	}
+	return err
+}
+
+// record takes an event through the machine and leaves what follows from it to a later Resumed.
+func (d *Driver) record(ev machine.Event) error {
+	_, err := d.decide(ev)
+	return err
+}
+
+// decide is the one way of an event through the machine: decide, append, publish. Nothing is known to
+// anybody, or carried out by the caller, before it is durable. Effects come only without an error.
+func (d *Driver) decide(ev machine.Event) (effects []machine.Effect, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			effects, err = nil, panicError(eventText(ev), p)
+		}
+	}()
+	ready := d.opt.Machine.Step(ev)
+	line := journal.Line{Seq: d.seq + 1, At: ev.When(), Event: ev, Records: ready.Records}
+	if err := d.opt.Journal.Append(line); err != nil {
+		return nil, err
+	}
+	d.seq = line.Seq
+	d.note(line.Records)
+	if err := d.derived.step(line.At, line.Records, d.opt.Now()); err != nil {
+		return nil, err
+	}
+	if d.opt.Notify != nil {
+		d.opt.Notify(line)
+	}
+	return ready.Effects, nil
+}
+
+// PanicError is a bug of ours, with what brought it out.
+type PanicError struct {
+	While string // the event's JSON, or what a worker did
+	Panic any
+	Stack []byte
+}
+
+// Error implements error.
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("a bug of pipe's own: panic: %v\nwhile %s\n%s", e.Panic, e.While, e.Stack)
+}
+
+func panicError(while string, p any) error {
+	return &PanicError{While: while, Panic: p, Stack: debug.Stack()}
+}
+
+func eventText(ev machine.Event) string {
+	const most = 4 << 10
+	b, err := machine.MarshalEvent(ev)
+	if err != nil {
+		b = []byte(ev.EventType())
+	}
+	return "it took the event " + string(b[:min(len(b), most)])
+}
+
+// carryOut starts what an effect asks for.
+func (d *Driver) carryOut(e machine.Effect) {
+	switch e := e.(type) {
+	case machine.Dispatch:
+		d.dispatch(e.Started)
+	case machine.Stop:
+		if stop, ok := d.running[e.Effect]; ok {
+			stop(errStop)
+		}
+	case machine.Timer:
+		at, _ := slices.BinarySearchFunc(d.timers, e.Until, func(t timer, until machine.Instant) int {
+			if t.until <= until {
+				return -1
+			}
+			return 1
+		})
+		d.timers = slices.Insert(d.timers, at, timer{e.Effect, e.Until})
+	case machine.ReadTree:
+		d.work(e.Effect, "it read the workspace", func(ctx context.Context) outcome {
+			tree, err := d.opt.ReadTree(ctx, e.Since)
+			if err != nil {
+				return outcome{err: fmt.Errorf("reading the state of the workspace: %w", err)}
+			}
+			return outcome{event: func(at machine.Instant) machine.Event {
+				return machine.TreeRead{At: at, Effect: e.Effect, Tree: tree}
+			}}
+		})
+	}
+}
+
+// errStop is the cause of the end of a try that the machine stops.
+var errStop = errors.New("the run stops this stage")
+
+// work starts a worker for an effect. Its outcome is for the loop; once the loop has ended, for nobody.
+func (d *Driver) work(effect, what string, do func(context.Context) outcome) {
+	ctx, stop := context.WithCancelCause(d.workCtx)
+	d.running[effect] = stop
+	d.workers.Go(func() {
+		defer stop(nil)
+		o := guard(ctx, what, do)
+		o.effect = effect
+		select {
+		case d.outcomes <- o:
+		case <-d.quit:
+		}
+	})
+}
+
+// guard turns a panic of a worker into an error.
+func guard(ctx context.Context, what string, do func(context.Context) outcome) (o outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			o = outcome{err: panicError(what, p)}
+		}
+	}()
+	return do(ctx)
+}

@@ -1,0 +1,265 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/feedback/convert"
+	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/value"
+	"example.com/pipe/specs/data"
+)
+
+// maxFeedback is the size that a document of items may have.
+const maxFeedback = data.MaxJSON
+
+// read makes an event of what a try left: exit status, then outputs, then items.
+func (t *try) read(out *stage.Outcome) machine.StageEnded {
+	ended := machine.StageEnded{Class: string(out.Class), Message: out.Message}
+	if out.ExitCode >= 0 {
+		code := out.ExitCode
+		ended.ExitCode = &code
+	}
+	if !t.endedWell(out) {
+		if out.Class == stage.Exit && t.isReport() {
+			// The converter says why no review took place, with the first words of the report.
+			_, why := t.report(out)
+			ended.Class, ended.Message = string(stage.ReviewUnavailable), diag.Escape(why)
+		}
+		return ended
+	}
+	ended.Class, ended.Message = "", ""
+	fail := func(class stage.Class, why string) machine.StageEnded {
+		ended.Class, ended.Message = string(class), diag.Escape(why)
+		return ended
+	}
+	outputs, err := t.outputs(out)
+	if err != nil {
+		return fail(stage.InvalidOutput, err.Error())
+	}
+	result, class, why := t.result(out)
+	if class != stage.OK {
+		return fail(class, why)
+	}
+	ended.Outputs, ended.Result = outputs, result
+	return ended
+}
+
+// endedWell reports whether the exit status is one with which the stage has done its work.
+func (t *try) endedWell(out *stage.Outcome) bool {
+	if out.Class == stage.Exit && t.node.Feedback != nil {
+		return slices.Contains(t.node.Feedback.OKExitCodes, out.ExitCode)
+	}
+	return out.Class == stage.OK
+}
+
+// isReport reports whether the items come from the report of a tool.
+func (t *try) isReport() bool {
+	return t.node.Feedback != nil && t.node.Feedback.Format != convert.Items
+}
+
+// outputs reads PIPE_OUTPUT and puts it together with what the kind gave.
+func (t *try) outputs(out *stage.Outcome) (*value.Object, error) {
+	b, err := readBeneath(t.f.run, filepath.Join(t.f.rel, outputName), maxOutput)
+	switch {
+	case isMissing(err):
+	case errors.Is(err, errTooLarge):
+		return nil, fmt.Errorf("PIPE_OUTPUT is larger than the %d bytes that it may have; large results belong into a file of the workspace, named by an output", maxOutput)
+	case err != nil:
+		return nil, fmt.Errorf("PIPE_OUTPUT can't be read: %w", err)
+	}
+	texts, err := parseOutput(b)
+	if err != nil {
+		return nil, fmt.Errorf("PIPE_OUTPUT: %w", err)
+	}
+	return readOutputs(t.node.Outputs, out.Outputs, texts)
+}
+
+// result reads the items and replies that the try left, normalised. A review that leaves no complete
+// document did not take place; any other stage need not leave one.
+func (t *try) result(out *stage.Outcome) (*feedback.Result, stage.Class, string) {
+	review := t.node.Role == plan.Review || t.node.Feedback != nil
+	bad := stage.InvalidOutput
+	if review {
+		bad = stage.ReviewUnavailable
+	}
+	given, err := t.document()
+	switch {
+	case err != nil:
+		return nil, bad, err.Error()
+	case given != nil && (out.Result != nil || t.isReport()):
+		other := "in the answer of the stage"
+		if out.Result == nil {
+			other = fmt.Sprintf("as a report (format %s)", t.node.Feedback.Format)
+		}
+		return nil, stage.InvalidOutput, "items are given twice: in PIPE_FEEDBACK and " + other
+	case given == nil && out.Result != nil:
+		given = out.Result
+	case t.isReport():
+		var why string
+		if given, why = t.report(out); given == nil {
+			return nil, bad, why
+		}
+	}
+	if given == nil {
+		if review {
+			return nil, bad, fmt.Sprintf("the review left no items: it must write them to %s; a clean review writes []", t.where())
+		}
+		return nil, stage.OK, ""
+	}
+	normal, err := feedback.Normalise(*given, feedback.Context{
+		Root: t.d.opt.Workspace, Dir: t.dir, Agent: t.agent(), LineText: t.lineText(),
+	})
+	if err != nil {
+		return nil, bad, fmt.Sprintf("items in %s: %v", t.where(), err)
+	}
+	return &normal, stage.OK, ""
+}
+
+// where names the place at which the items are expected.
+func (t *try) where() string {
+	if p := t.reportPath(); p != "" {
+		return fmt.Sprintf("%q", p)
+	}
+	return "the file that $PIPE_FEEDBACK names"
+}
+
+// document reads the items of PIPE_FEEDBACK, or of the path where the format is items; nil if there is
+// none.
+func (t *try) document() (*feedback.Result, error) {
+	base, name := t.f.run, filepath.Join(t.f.rel, feedbackName)
+	if p := t.reportPath(); p != "" && !t.isReport() {
+		base, name = t.d.opt.Workspace, filepath.FromSlash(p)
+	}
+	b, err := readBeneath(base, name, maxFeedback)
+	switch {
+	case isMissing(err):
+		return nil, nil
+	case errors.Is(err, errTooLarge):
+		return nil, fmt.Errorf("%s is larger than the %d bytes that it may have", t.where(), maxFeedback)
+	case err != nil:
+		return nil, fmt.Errorf("%s can't be read: %w", t.where(), err)
+	}
+	v, err := decodeItems(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.where(), err)
+	}
+	r, err := feedback.ReadResult(v, t.s.Stage)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", t.where(), err)
+	}
+	return &r, nil
+}
+
+// report converts the report of a tool; a nil result comes with why the review did not take place.
+func (t *try) report(out *stage.Outcome) (*feedback.Result, string) {
+	fb := t.node.Feedback
+	in := convert.Input{
+		ExitCode: max(out.ExitCode, 0), OKExitCodes: fb.OKExitCodes,
+		Root: t.d.opt.Workspace, Dir: t.dir, LineText: t.lineText(),
+	}
+	if fb.Pattern != "" {
+		re, err := regexp.Compile(fb.Pattern)
+		if err != nil {
+			return nil, fmt.Sprintf("the pattern of the format is no regular expression: %v", err)
+		}
+		in.Pattern = re
+	}
+	open := func(base, name string) (*os.File, error) { return openBeneath(base, filepath.FromSlash(name)) }
+	stdout, err := open(t.f.run, path.Join(filepath.ToSlash(t.f.rel), StdoutName))
+	if fb.Path != "" {
+		if stdout != nil {
+			stdout.Close()
+		}
+		stdout, err = open(t.d.opt.Workspace, fb.Path)
+	}
+	if err != nil && (fb.Path != "" || !isMissing(err)) {
+		return nil, fmt.Sprintf("the report can't be read: %v", err)
+	}
+	if stdout != nil {
+		defer stdout.Close()
+		in.Stdout = stdout
+	}
+	if fb.Path == "" && fb.Format != convert.GoTest {
+		stderr, err := open(t.f.run, path.Join(filepath.ToSlash(t.f.rel), StderrName))
+		if err == nil {
+			defer stderr.Close()
+			in.Stderr = stderr
+		} else if !isMissing(err) {
+			return nil, fmt.Sprintf("the report can't be read: %v", err)
+		}
+	}
+	if fb.Format == convert.GoTest {
+		in.Module, in.ModuleDir = t.module()
+	}
+	r, err := convert.Convert(fb.Format, in)
+	if err != nil {
+		return nil, err.Error()
+	}
+	return &r, ""
+}
+
+// module finds the Go module that the stage works in: the nearest go.mod at its folder or above, in the
+// workspace.
+func (t *try) module() (modulePath, dir string) {
+	for dir = t.dir; ; dir = strings.TrimSuffix(path.Dir(dir), ".") {
+		b, err := readBeneath(t.d.opt.Workspace, filepath.FromSlash(path.Join(dir, "go.mod")), 1<<20)
+		if err == nil {
+			for line := range strings.Lines(string(b)) {
+				if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok {
+					rest, _, _ = strings.Cut(rest, "//")
+					return strings.Trim(strings.TrimSpace(rest), "\"`"), dir
+				}
+			}
+		}
+		if dir == "" {
+			return "", ""
+		}
+	}
+}
+
+// agent is whom an item is from that names nobody: the stage's agent, its tool, or its id.
+func (t *try) agent() string {
+	if name, _ := t.node.Config.Get("name"); t.node.Kind == "agent" {
+		if s, ok := name.(string); ok && s != "" {
+			return s
+		}
+	}
+	if fb := t.node.Feedback; fb != nil {
+		switch fb.Format {
+		case convert.GoTest, convert.GoVet:
+			return fb.Format
+		}
+	}
+	return t.node.ID
+}
+
+// lineText gives lines of files of the workspace: the evidence of items. The last file is kept, since items
+// of one file follow each other.
+func (t *try) lineText() func(string, int) string {
+	const most = 8 << 20
+	var name string
+	var lines []string
+	return func(file string, line int) string {
+		if file != name || lines == nil {
+			name, lines = file, []string{}
+			if b, err := readBeneath(t.d.opt.Workspace, filepath.FromSlash(file), most); err == nil {
+				lines = strings.Split(string(b), "\n")
+			}
+		}
+		if line < 1 || line > len(lines) {
+			return ""
+		}
+		return lines[line-1]
+	}
+}
