@@ -1,0 +1,328 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/value"
+)
+
+// The decisions that answer an escalation.
+const (
+	decisionRetry     = "retry"
+	decisionReferBack = "refer-back"
+	decisionOverride  = "override"
+	decisionAbort     = "abort"
+)
+
+// answer decides about what a person said. It reports whether the run goes on.
+func (d *decider) answer(a Answer) bool {
+	if d.s.answers[a.ID] {
+		return d.ignore(a, "", fmt.Sprintf("answer %q was taken already", a.ID))
+	}
+	if d.s.cancelling && a.Kind != Cancel {
+		return d.refuse(a, "the run is being cancelled")
+	}
+	switch a.Kind {
+	case Approve, Reject:
+		return d.answerApproval(a)
+	case Cancel:
+		if d.s.cancelling {
+			return d.refuse(a, "the run is being cancelled already")
+		}
+		d.emit(RunCancelling{At: d.at, By: a.By, Reason: "cancelled"})
+		return a.Live
+	case DecideRetry, DecideReferBack, DecideOverride, DecideAbort:
+		return d.answerEscalation(a)
+	}
+	return d.refuse(a, "this version does not know the answer")
+}
+
+func (d *decider) refuse(a Answer, why string) bool {
+	d.emit(AnswerRefused{Answer: a.ID, Why: why, At: d.at})
+	return false
+}
+
+// ask asks a person before an instance starts.
+func (d *decider) ask(i *instance, tree Tree, again string) {
+	r := ApprovalAsked{Stage: i.path, Iteration: i.iteration, At: d.at, Tree: tree, Again: again}
+	for _, l := range d.s.loopsFor(i) {
+		r.Rounds += max(0, l.counter.Cap-l.counter.Iteration)
+	}
+	if t := i.node.Approval.Message; t != nil {
+		p := d.prepare(i, i.iteration, 1)
+		text, err := t.EvalText(p, p.base)
+		if err != nil {
+			d.failStart(i, i.iteration, d.located(err))
+			return
+		}
+		r.Message = text
+	}
+	d.emit(r)
+}
+
+// loopsFor gives the loops that send work back to i, also those that have not reviewed yet, in plan order.
+func (s *state) loopsFor(i *instance) []*loop {
+	var out []*loop
+	for _, n := range i.frame.graph.sources {
+		if source := itemOf(i.frame.slots[n], i.item); source.isSource() && source.target() == i {
+			out = append(out, s.loopOf(source))
+		}
+	}
+	return out
+}
+
+func (d *decider) answerApproval(a Answer) bool {
+	i, why := d.asked(a.Stage)
+	if i == nil {
+		return d.refuse(a, why)
+	}
+	if a.Kind == Approve && a.Tree.Tracked != i.approval.tree.Tracked {
+		d.refuse(a, fmt.Sprintf("the tree changed since the approval of %q was asked; look again and answer again", i.path))
+		d.ask(i, a.Tree, "the tree changed before the approval")
+		return false
+	}
+	r := ApprovalAnswered{Stage: i.path, Answer: a.ID, Approved: a.Kind == Approve, By: a.By, Reason: a.Reason, At: d.at, Tree: a.Tree}
+	if a.Tree.Hash != i.approval.tree.Hash {
+		r.Warning = "untracked files changed since the approval was asked"
+	}
+	d.emit(r)
+	if a.Kind == Reject {
+		message := fmt.Sprintf("rejected by %s", a.By)
+		if a.Reason != "" {
+			message += ": " + a.Reason
+		}
+		d.fail(i, failure{class: string(stage.Rejected), message: message})
+	}
+	if a.Live {
+		d.fresh = i
+		d.resumeIf(d.s.status == RunIsWaiting)
+	}
+	return a.Live
+}
+
+// resumeIf records that a run that waited goes on.
+func (d *decider) resumeIf(goesOn bool) {
+	if goesOn {
+		d.emit(RunResumed{At: d.at})
+	}
+}
+
+// asked finds the instance that waits for an approval.
+func (d *decider) asked(path string) (*instance, string) {
+	var open []*instance
+	var names []string
+	for _, i := range d.s.all {
+		if i.approval.asked {
+			open = append(open, i)
+			names = append(names, i.path)
+		}
+	}
+	if path != "" {
+		if i := d.s.byPath[path]; i != nil && i.approval.asked {
+			return i, ""
+		}
+		return nil, strings.TrimSuffix(fmt.Sprintf("%q waits for no approval; waiting: %s", path, listOr(names, "nothing")), " ")
+	}
+	switch len(open) {
+	case 0:
+		return nil, "no stage waits for an approval"
+	case 1:
+		return open[0], ""
+	}
+	return nil, "several stages wait for an approval; name one of: " + strings.Join(names, ", ")
+}
+
+func listOr(names []string, none string) string {
+	if len(names) == 0 {
+		return none
+	}
+	return strings.Join(names, ", ")
+}
+
+func (d *decider) answerEscalation(a Answer) bool {
+	e, why := d.escalationOf(a)
+	if e == nil {
+		return d.refuse(a, why)
+	}
+	r := EscalationDecided{ID: e.ID, Answer: a.ID, Decision: a.Kind.String(), At: d.at, By: a.By, Reason: a.Reason,
+		Closed: true, Tree: a.Tree}
+	ok := false
+	switch a.Kind {
+	case DecideRetry:
+		ok = d.decideRetry(e, a, r)
+	case DecideReferBack:
+		ok = d.decideReferBack(e, a, r)
+	case DecideOverride:
+		ok = d.decideOverride(e, a, r)
+	case DecideAbort:
+		d.emit(r)
+		d.emit(RunCancelling{At: d.at, By: a.By, Reason: "aborted"})
+		return a.Live
+	}
+	if !ok {
+		return false
+	}
+	if a.Live {
+		d.resumeIf(d.s.status == RunIsPaused && len(d.s.escalations) == 0)
+	}
+	return a.Live
+}
+
+// escalationOf finds the open escalation that an answer means: by its id, by one of its sources, or the only
+// one.
+func (d *decider) escalationOf(a Answer) (*escalation, string) {
+	var names []string
+	var found []*escalation
+	for _, e := range d.s.escalations {
+		names = append(names, fmt.Sprintf("%s (%s)", e.ID, e.Source()))
+		if (a.Escalation == "" || a.Escalation == e.ID) && (a.Stage == "" || slices.Contains(e.Sources, a.Stage)) {
+			found = append(found, e)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], ""
+	case len(found) > 1:
+		return nil, "several escalations are open; name a source of one of: " + strings.Join(names, ", ")
+	case len(names) == 0:
+		return nil, "no escalation is open"
+	}
+	return nil, fmt.Sprintf("no open escalation has %s; open: %s", meant(a), strings.Join(names, ", "))
+}
+
+func meant(a Answer) string {
+	var parts []string
+	if a.Escalation != "" {
+		parts = append(parts, fmt.Sprintf("the id %q", a.Escalation))
+	}
+	if a.Stage != "" {
+		parts = append(parts, fmt.Sprintf("the source %q", a.Stage))
+	}
+	return strings.Join(parts, " and ")
+}
+
+// decideRetry lets each source review again: a person worked by hand. What stood on a tree that is no longer
+// there runs again too.
+func (d *decider) decideRetry(e *escalation, a Answer, r EscalationDecided) bool {
+	r.Rounds = max(1, a.Rounds)
+	if e.target == nil {
+		r.Rounds = 0
+		d.emit(r)
+		return true
+	}
+	d.emit(r)
+	if a.Tree.Hash != d.s.workTree.Hash {
+		d.staleBehindTargets(e.target.frame)
+	}
+	for _, i := range e.sources {
+		if i.status != Stale && i.status != Pending {
+			d.stale(i, ByDecision)
+		}
+	}
+	return true
+}
+
+// staleBehindTargets makes everything that ended downstream of a loop's target run again.
+func (d *decider) staleBehindTargets(f *frame) {
+	for _, n := range f.graph.order {
+		i := f.slots[n]
+		if i.status != Succeeded && i.status != Skipped && i.status != Failed && i.status != NotRun {
+			continue
+		}
+		for _, source := range f.graph.sources {
+			if f.graph.below[f.graph.Nodes[source].Loop.Target].has(n) {
+				d.stale(i, ByUpstream)
+				break
+			}
+		}
+	}
+}
+
+// decideReferBack sends work back with a person's note, as the next iteration of the loops that escalated.
+func (d *decider) decideReferBack(e *escalation, a Answer, r EscalationDecided) bool {
+	if e.target == nil {
+		return d.refuse(a, fmt.Sprintf("%q was interrupted and has no stage to send work back to; use retry, override or abort", e.Source()))
+	}
+	if strings.TrimSpace(a.Note) == "" {
+		return d.refuse(a, "refer-back wants a note that says what to do")
+	}
+	to := e.target
+	if a.To != "" && a.To != to.path {
+		i := d.s.byPath[a.To]
+		if i == nil || i.frame != to.frame || i.group != nil || !to.frame.graph.upstream(to.slot).has(i.slot) {
+			return d.refuse(a, fmt.Sprintf("work can go back to %q or to a stage that it needs, not to %q", to.path, a.To))
+		}
+		to = i
+	}
+	r.Rounds, r.Note, r.To = max(1, a.Rounds), a.Note, to.path
+	d.emit(r)
+	d.restart(to, e.sources)
+	return true
+}
+
+// decideOverride waives items, or takes an interrupted stage as succeeded.
+func (d *decider) decideOverride(e *escalation, a Answer, r EscalationDecided) bool {
+	if strings.TrimSpace(a.Reason) == "" {
+		return d.refuse(a, "override wants a reason")
+	}
+	if e.target == nil {
+		return d.overrideInterrupted(e, a, r)
+	}
+	if !d.s.isShown {
+		return d.refuse(a, "what runs has not ended yet, so what would be overridden was not shown; answer when the run has paused")
+	}
+	if a.Tree.Tracked != d.s.shown.Tracked {
+		d.refuse(a, "the tree changed since the escalation was shown; retry has it reviewed again")
+		return false
+	}
+	if a.Tree.Hash != d.s.shown.Hash {
+		r.Warning = "untracked files changed since the escalation was shown"
+	}
+	r.Items = a.Items
+	if len(r.Items) == 0 {
+		r.Items = ids(e.Blocking)
+	}
+	for _, id := range r.Items {
+		if !slices.ContainsFunc(e.Blocking, func(i feedback.Item) bool { return i.ID == id }) {
+			return d.refuse(a, fmt.Sprintf("the escalation holds no open item %q; it holds: %s", id, listOr(ids(e.Blocking), "none")))
+		}
+	}
+	d.change(d.s.ledger.Waive(r.Items, a.Reason, a.By))
+	for _, i := range e.sources {
+		r.Closed = r.Closed && len(d.s.ledger.OpenBlocking(i.path)) == 0
+	}
+	d.emit(r)
+	return true
+}
+
+// overrideInterrupted takes an interrupted stage as succeeded with the outputs that a person gives.
+func (d *decider) overrideInterrupted(e *escalation, a Answer, r EscalationDecided) bool {
+	i := e.sources[0]
+	outputs := value.NewObject()
+	for _, p := range i.node.Outputs {
+		v, ok := a.Outputs.Get(p.Name)
+		if !ok {
+			if p.Required {
+				return d.refuse(a, fmt.Sprintf("%q must give output %q; add --output %s=VALUE", i.path, p.Name, p.Name))
+			}
+			v = nil
+		}
+		if err := p.Type.Check(v); err != nil && ok {
+			return d.refuse(a, fmt.Sprintf("output %q: %s", p.Name, err))
+		}
+		outputs.Set(p.Name, v)
+	}
+	for name := range a.Outputs.All() {
+		if _, declared := outputs.Get(name); !declared {
+			return d.refuse(a, fmt.Sprintf("%q declares no output %q", i.path, name))
+		}
+	}
+	r.Outputs = outputs
+	d.emit(r)
+	d.emit(StageSucceeded{Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, At: d.at, Outputs: outputs, Reason: byOverride})
+	return true
+}

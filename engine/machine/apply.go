@@ -1,0 +1,282 @@
+package machine
+
+import (
+	"fmt"
+
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/plan"
+)
+
+// Apply folds a record into the state. It is the only mutator, in the first run and in every resume. A
+// record that names what the plan does not have is a journal of another plan: our own bug, so it panics.
+func (m *Machine) Apply(r Record) {
+	s := &m.s
+	switch r := r.(type) {
+	case RunStarted:
+		s.applyRunStarted(r)
+	case RunWaiting:
+		s.status, s.reason = RunIsWaiting, r.Reason
+	case RunPaused:
+		s.status, s.reason, s.shown, s.isShown = RunIsPaused, r.Reason, r.Tree, true
+	case RunResumed:
+		s.status, s.reason, s.isShown = RunRunning, "", false
+	case RunCancelling:
+		s.applyCancelling(r)
+	case RunFinished:
+		s.status, s.reason = r.Status, r.Reason
+	case StageStarted:
+		s.applyStarted(&r)
+	case StageSucceeded:
+		s.applySucceeded(&r)
+	case StageFailed:
+		s.applyFailed(&r)
+	case StageSkipped:
+		s.applySkipped(r)
+	case StageNotRun:
+		s.settle(s.at(r.Stage), NotRun)
+	case StageCancelled:
+		s.applyCancelled(r)
+	case StageInterrupted:
+		s.applyInterrupted(r)
+	case StageStale:
+		s.applyStale(r)
+	case RetryScheduled:
+		s.applyRetry(r)
+	case RetryDue:
+		s.applyRetryDue(r)
+	case TreeAsked:
+		s.applyTreeAsked(r)
+	case TreeRecorded:
+		s.applyTree(r)
+	case FeedbackReceived:
+		s.applyReceived(r)
+	case FeedbackRouted:
+		s.applyRouted(r)
+	case ItemOpened:
+		s.ledger.Apply(feedback.Change{Item: r.Item})
+	case ItemChanged:
+		s.ledger.Apply(feedback.Change{Item: r.Item})
+	case ApprovalAsked:
+		s.applyAsked(r)
+	case ApprovalAnswered:
+		s.applyAnswered(r)
+	case EscalationRaised:
+		s.applyRaised(r)
+	case EscalationDecided:
+		s.applyDecided(r)
+	case AnswerRefused:
+		s.answers[r.Answer] = true
+	case CheckFailed, EventIgnored: // they are for readers
+	default:
+		panic(fmt.Sprintf("machine: apply a record of type %q", r.RecordType()))
+	}
+}
+
+// at gives the instance with a path.
+func (s *state) at(path string) *instance {
+	i := s.byPath[path]
+	if i == nil {
+		panic(fmt.Sprintf("machine: a record names stage %q, which the plan does not have", path))
+	}
+	return i
+}
+
+func (s *state) applyRunStarted(r RunStarted) {
+	s.run, s.status, s.started, s.inputs = r.Run, RunRunning, r.At, r.Inputs
+	for _, c := range r.Loops {
+		s.addLoop(&loop{counter: c})
+	}
+	for _, i := range s.root.slots {
+		s.refresh(i)
+	}
+}
+
+func (s *state) applyCancelling(r RunCancelling) {
+	s.cancelling = true
+	s.reason = r.Reason
+	for _, e := range s.escalations {
+		s.release(e)
+	}
+	s.escalations = nil
+	for _, i := range s.all {
+		if i.started != nil && i.status == Running && !i.isComposite() && !i.stopping {
+			i.stopping = true
+			s.stopping++
+		}
+	}
+}
+
+// settle gives i a status in which no try of it runs.
+func (s *state) settle(i *instance, status StageStatus) {
+	s.close(i.effect)
+	s.setHolding(i, false)
+	s.endStopping(i)
+	s.setUnrouted(i, false)
+	if i.approval.asked {
+		i.approval.asked = false
+		s.waiting--
+	}
+	i.status = status
+	i.came, i.next, i.startTree = false, 0, nil
+	s.noteClosed(i, false)
+	s.refresh(i)
+}
+
+func (s *state) endStopping(i *instance) {
+	if i.stopping {
+		i.stopping = false
+		s.stopping--
+	}
+}
+
+func (s *state) applyStarted(r *StageStarted) {
+	i := s.at(r.Stage)
+	i.iteration, i.attempt, i.started = r.Iteration, r.Attempt, r
+	i.redo, i.startTree, i.approval.unchecked, i.next = nil, nil, false, 0
+	i.brief, i.briefIDs, i.base = r.Brief, r.BriefIDs, r.Base
+	i.status, i.class, i.exitCode = Running, "", nil
+	if r.Composite {
+		s.expand(i, r)
+		return
+	}
+	if i.round && r.Attempt == 1 && !i.hadBefore {
+		i.before, i.hadBefore = i.outputs, true
+	}
+	s.handOver(i)
+	i.outputs = nil
+	s.open(&openEffect{id: r.Effect, inst: i, kind: dispatchEffect})
+	s.setHolding(i, true)
+	s.refresh(i)
+}
+
+// handOver empties what waited to be handed to a target.
+func (s *state) handOver(i *instance) {
+	i.note = ""
+	for _, l := range s.loopsTo[i.path] {
+		l.pending = nil
+	}
+}
+
+// expand opens the parts of a composite: the items of a for_each, or the stages of a body.
+func (s *state) expand(i *instance, r *StageStarted) {
+	if i.isGroup() {
+		i.items = i.items[:0:0]
+		for k := range r.Items {
+			path := fmt.Sprintf("%s[%d]", i.path, k)
+			item := s.byPath[path]
+			if item == nil {
+				item = s.newInstance(&instance{path: path, node: i.node, frame: i.frame, slot: i.slot, item: k,
+					group: i, order: append(append([]int{}, i.order...), k)})
+			}
+			item.each = r.Items[k]
+			i.items = append(i.items, item)
+		}
+		i.undone = len(i.items)
+		for _, item := range i.items {
+			s.reset(item)
+		}
+		s.noteClosed(i, i.undone == 0)
+		s.refresh(i)
+		return
+	}
+	if i.body == nil {
+		i.body = s.newFrame(i.frame.graph.bodies[i.slot], i, i.path+"/")
+	}
+	i.body.live = true
+	for _, slot := range i.body.slots {
+		s.reset(slot)
+	}
+	s.noteClosed(i, i.body.undone == 0)
+	s.refresh(i)
+}
+
+// reset makes i pending again, as part of a composite that starts. What it counts stays. The count of an
+// item's group is set by who expands it.
+func (s *state) reset(i *instance) {
+	if i.done && i.group == nil {
+		i.frame.undone++
+	}
+	i.done, i.accepted, i.blocked, i.round = false, false, false, false
+	i.approval = approval{}
+	i.status = Pending
+	i.came, i.next, i.startTree, i.redo = false, 0, nil, nil
+	s.refresh(i)
+}
+
+func (s *state) applySucceeded(r *StageSucceeded) {
+	i := s.at(r.Stage)
+	i.iteration, i.attempt = r.Iteration, r.Attempt
+	i.class, i.exitCode, i.outputs = "", r.ExitCode, r.Outputs
+	if r.Tree != nil {
+		i.changes, s.workTree = r.Tree.Changed, *r.Tree
+	}
+	s.worked = true
+	i.asks, i.redo = false, nil
+	i.accepted = r.Reason == byOverride
+	s.settle(i, Succeeded)
+	s.setUnrouted(i, i.isSource() && !i.accepted)
+}
+
+func (s *state) applyFailed(r *StageFailed) {
+	i := s.at(r.Stage)
+	i.iteration, i.attempt = r.Iteration, r.Attempt
+	i.class, i.exitCode = r.Class, r.ExitCode
+	i.asks, i.redo = false, nil
+	s.worked = true
+	if i.body != nil {
+		i.body.live = false
+	}
+	i.reason = r.Reason
+	s.settle(i, Failed)
+}
+
+func (s *state) applySkipped(r StageSkipped) {
+	i := s.at(r.Stage)
+	i.iteration, i.attempt = r.Iteration, 0
+	i.outputs = nil
+	s.settle(i, Skipped)
+}
+
+func (s *state) applyCancelled(r StageCancelled) {
+	i := s.at(r.Stage)
+	if i.body != nil {
+		i.body.live = false
+	}
+	i.asks, i.redo = false, nil
+	s.settle(i, Cancelled)
+}
+
+func (s *state) applyInterrupted(r StageInterrupted) {
+	i := s.at(r.Stage)
+	s.close(r.Effect)
+	s.endStopping(i)
+	i.redo = i.started
+	i.status, i.asks = Pending, i.node.OnInterrupt == plan.Ask
+	if !i.writes() {
+		s.setHolding(i, false)
+	}
+	s.refresh(i)
+}
+
+func (s *state) applyStale(r StageStale) {
+	i := s.at(r.Stage)
+	if r.Cancel {
+		i.stopping = true
+		s.stopping++
+		return
+	}
+	i.round = r.Cause == ByFeedback
+	if r.Cause == ByUpstream {
+		i.approval = approval{}
+	}
+	i.accepted, i.blocked, i.hadBefore, i.disputed = false, false, false, false
+	i.redo, i.asks, i.before = nil, false, nil
+	if i.body != nil {
+		i.body.live = false
+	}
+	s.settle(i, Stale)
+	if i.group != nil && i.group.status != Running && i.group.status != Stale {
+		i.group.status = Running
+		s.refresh(i.group)
+	}
+}

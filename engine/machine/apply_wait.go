@@ -1,0 +1,219 @@
+package machine
+
+import (
+	"slices"
+
+	"example.com/pipe/engine/feedback"
+)
+
+func (s *state) applyRetry(r RetryScheduled) {
+	i := s.at(r.Stage)
+	s.close(r.Failed)
+	s.worked = true
+	i.status, i.next, i.class, i.exitCode = Waiting, r.Attempt, r.Class, r.ExitCode
+	if !i.writes() { // a writer keeps the workspace between its tries
+		s.setHolding(i, false)
+	}
+	s.open(&openEffect{id: r.Effect, inst: i, kind: timerEffect, until: r.Until})
+	s.refresh(i)
+}
+
+func (s *state) applyRetryDue(r RetryDue) {
+	i := s.at(r.Stage)
+	s.close(r.Effect)
+	i.status, i.came = Pending, true
+	s.refresh(i)
+}
+
+func (s *state) applyTreeAsked(r TreeAsked) {
+	e := &openEffect{id: r.Effect, kind: treeEffect, purpose: r.Purpose}
+	if r.Stage != "" {
+		i := s.at(r.Stage)
+		e.inst = i
+		i.iteration, i.came = r.Iteration, true
+		if r.Purpose == ForStart {
+			s.setHolding(i, true)
+		}
+	}
+	s.open(e)
+	if e.inst != nil {
+		s.refresh(e.inst)
+	}
+}
+
+func (s *state) applyTree(r TreeRecorded) {
+	s.close(r.Effect)
+	switch r.Purpose {
+	case ForStart:
+		i := s.at(r.Stage)
+		tree := r.Tree
+		i.startTree = &tree
+		s.refresh(i)
+	case ForApproval:
+		s.refresh(s.at(r.Stage))
+	case ForPause:
+		if s.worked {
+			s.workTree, s.worked = r.Tree, false
+		}
+	}
+}
+
+func (s *state) applyAsked(r ApprovalAsked) {
+	i := s.at(r.Stage)
+	i.iteration, i.came = r.Iteration, true
+	if !i.approval.asked {
+		s.waiting++
+	}
+	i.approval = approval{asked: true, tree: r.Tree}
+	i.startTree = nil
+	i.status = Waiting
+	s.setHolding(i, false)
+	s.refresh(i)
+}
+
+func (s *state) applyAnswered(r ApprovalAnswered) {
+	s.answers[r.Answer] = true
+	i := s.at(r.Stage)
+	if i.approval.asked {
+		s.waiting--
+	}
+	i.approval = approval{approved: r.Approved, unchecked: r.Approved, tree: r.Tree}
+	i.status = Pending
+	s.refresh(i)
+}
+
+func (s *state) applyReceived(r FeedbackReceived) {
+	i := s.at(r.Source)
+	if r.Disputed > 0 {
+		i.disputed = true
+	}
+	if !i.isSource() {
+		return
+	}
+	l := s.keepLoop(i)
+	l.summary = r.Summary
+	for _, id := range r.Given {
+		if !slices.Contains(l.pending, id) {
+			l.pending = append(l.pending, id)
+		}
+	}
+}
+
+func (s *state) applyRouted(r FeedbackRouted) {
+	i := s.at(r.Source)
+	l := s.keepLoop(i)
+	s.history = append(s.history, s.historyEntry(l, r))
+	l.counter.Iteration, l.counter.Cap, l.counter.LastAction = r.Iteration, r.MaxIterations, r.Action
+	l.last = r.Action.String()
+	s.setUnrouted(i, false)
+	if r.Action == feedback.Accept {
+		i.accepted = true
+		l.pending = nil
+	}
+	s.refresh(i)
+}
+
+func (s *state) historyEntry(l *loop, r FeedbackRouted) feedback.HistoryEntry {
+	h := feedback.HistoryEntry{
+		Pair: l.counter.Pair, Iteration: l.counter.Iteration, Max: r.MaxIterations, Action: r.Action,
+		At: r.At.Time(), Summary: l.summary, Items: s.ledger.Open(r.Source),
+	}
+	for _, item := range h.Items {
+		switch item.Severity {
+		case feedback.Blocking:
+			h.Blocking++
+		case feedback.Advisory:
+			h.Advisory++
+		}
+	}
+	return h
+}
+
+func (s *state) applyRaised(r EscalationRaised) {
+	e := &escalation{Escalation: r.Escalation}
+	for _, path := range r.Escalation.Sources {
+		e.sources = append(e.sources, s.at(path))
+	}
+	if r.Escalation.Target != "" {
+		e.target = s.at(r.Escalation.Target)
+		if r.Escalation.Reason == feedback.ReasonNoChange {
+			e.target.blocked = true
+			s.refresh(e.target)
+		}
+	}
+	s.escalations = append(s.escalations, e)
+	s.nextEscalation++
+}
+
+func (s *state) applyDecided(r EscalationDecided) {
+	s.answers[r.Answer] = true
+	e := s.escalationByID(r.ID)
+	if e == nil {
+		return
+	}
+	for _, i := range e.sources {
+		if e.target == nil {
+			continue
+		}
+		l := s.keepLoop(i)
+		l.last = r.Decision
+		switch r.Decision {
+		case decisionRetry:
+			l.counter.Cap += r.Rounds
+		case decisionReferBack:
+			l.counter.Cap += r.Rounds
+			l.counter.Iteration++
+			l.pending = ids(s.ledger.OpenBlocking(i.path))
+		}
+	}
+	if r.Decision == decisionReferBack {
+		s.at(r.To).note = r.Note
+	}
+	if r.Closed {
+		s.release(e)
+		s.escalations = slices.DeleteFunc(s.escalations, func(o *escalation) bool { return o == e })
+		s.settleWaived(e, r)
+		return
+	}
+	e.Blocking = slices.DeleteFunc(slices.Clone(e.Blocking), func(item feedback.Item) bool {
+		now, _ := s.ledger.Get(item.ID)
+		return !now.IsOpen()
+	})
+}
+
+// release lets those go on that an escalation held.
+func (s *state) release(e *escalation) {
+	if e.target != nil && e.target.blocked {
+		e.target.blocked = false
+		s.refresh(e.target)
+	}
+	if e.target == nil {
+		for _, i := range e.sources {
+			i.asks = false
+			s.refresh(i)
+		}
+	}
+}
+
+// settleWaived settles the reviews whose findings a person waived. A review that is to run again anyway is
+// left to it.
+func (s *state) settleWaived(e *escalation, r EscalationDecided) {
+	if r.Decision != decisionOverride || e.target == nil {
+		return
+	}
+	for _, i := range e.sources {
+		if i.status == Succeeded {
+			i.accepted = true
+			s.loopOf(i).pending = nil
+			s.refresh(i)
+		}
+	}
+}
+
+func ids(items []feedback.Item) []string {
+	out := make([]string, len(items))
+	for i := range items {
+		out[i] = items[i].ID
+	}
+	return out
+}

@@ -1,0 +1,271 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/value"
+)
+
+// byOverride is the reason of a stage that a person took as succeeded.
+const byOverride = "override"
+
+// decider decides one step. It reads the state and changes it through records alone.
+type decider struct {
+	m     *Machine
+	s     *state
+	at    Instant
+	ready Ready
+
+	fresh *instance // approved in this step: its tree was just compared
+	pause *Tree     // read in this step for a pause
+}
+
+// emit applies a record and keeps it, with the effect that it opens.
+func (d *decider) emit(r Record) {
+	var stops []*instance
+	if _, ok := r.(RunCancelling); ok {
+		for _, i := range d.s.all {
+			if i.status == Running && !i.isComposite() && !i.stopping {
+				stops = append(stops, i)
+			}
+		}
+	}
+	d.m.Apply(r)
+	d.ready.Records = append(d.ready.Records, r)
+	switch r := r.(type) {
+	case StageStarted:
+		if r.Effect != "" {
+			d.effect(Dispatch{Started: &r})
+		}
+	case StageStale:
+		if r.Cancel {
+			d.effect(Stop{Effect: d.s.at(r.Stage).effect})
+		}
+	case RetryScheduled:
+		d.effect(Timer{Effect: r.Effect, Until: r.Until})
+	case TreeAsked:
+		d.effect(ReadTree{Effect: r.Effect})
+	case RunCancelling:
+		for _, i := range stops {
+			d.effect(Stop{Effect: i.effect})
+		}
+	}
+}
+
+func (d *decider) effect(e Effect) { d.ready.Effects = append(d.ready.Effects, e) }
+
+func (d *decider) newEffect() string { return fmt.Sprintf("e%d", d.s.nextEffect) }
+
+func (d *decider) ignore(ev Event, effect, why string) bool {
+	d.emit(EventIgnored{Event: ev.EventType(), Effect: effect, Why: why})
+	return false
+}
+
+// take decides what an event says by itself. It reports whether the run goes on from there.
+func (d *decider) take(ev Event) bool {
+	if start, ok := ev.(Start); ok {
+		return d.start(start)
+	}
+	if d.s.status == UnknownRunStatus {
+		return d.ignore(ev, "", "the run has not started")
+	}
+	if d.s.status.Ended() {
+		if a, ok := ev.(Answer); ok {
+			return d.refuse(a, fmt.Sprintf("the run has ended (%s)", d.s.status))
+		}
+		return d.ignore(ev, "", "the run has ended")
+	}
+	switch e := ev.(type) {
+	case StageEnded:
+		if i := d.dispatched(e.Effect); i != nil {
+			d.stageEnded(i, e)
+			return true
+		}
+		return d.ignore(ev, e.Effect, "no try with this effect is running")
+	case StageLost:
+		if i := d.dispatched(e.Effect); i != nil {
+			d.lost(i, e)
+			return true
+		}
+		return d.ignore(ev, e.Effect, "no try with this effect is running")
+	case TimerFired:
+		if o := d.s.find(e.Effect); o != nil && o.kind == timerEffect {
+			d.emit(RetryDue{Stage: o.inst.path, Effect: e.Effect})
+			return true
+		}
+		return d.ignore(ev, e.Effect, "no timer with this effect is open")
+	case TreeRead:
+		if o := d.s.find(e.Effect); o != nil && o.kind == treeEffect {
+			d.treeRead(o, e)
+			return true
+		}
+		return d.ignore(ev, e.Effect, "no reading of the tree with this effect is open")
+	case Resumed:
+		d.emit(RunResumed{At: d.at, Ended: e.Ended})
+		return true
+	case Answer:
+		return d.answer(e)
+	}
+	return d.ignore(ev, "", "this version does not know the event")
+}
+
+func (d *decider) start(e Start) bool {
+	if d.s.status != UnknownRunStatus {
+		return d.ignore(e, "", "the run has started already")
+	}
+	inputs := value.NewObject()
+	for _, p := range d.m.plan.Inputs {
+		v, given := e.Inputs.Get(p.Name)
+		if !given {
+			v = p.Default
+		}
+		inputs.Set(p.Name, v)
+	}
+	e.Run.Jobs = max(1, e.Run.Jobs)
+	d.emit(RunStarted{Run: e.Run, At: d.at, Inputs: inputs, Loops: e.Loops})
+	return true
+}
+
+// dispatched gives the instance whose try has an effect id, nil if there is none.
+func (d *decider) dispatched(effect string) *instance {
+	if o := d.s.find(effect); o != nil && o.kind == dispatchEffect {
+		return o.inst
+	}
+	return nil
+}
+
+// lost decides about a try that our own death ended.
+func (d *decider) lost(i *instance, e StageLost) {
+	if i.stopping {
+		d.stopped(i)
+		return
+	}
+	d.emit(StageInterrupted{Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, Effect: e.Effect, At: d.at})
+	switch i.node.OnInterrupt {
+	case plan.FailStage:
+		d.fail(i, failure{class: string(stage.Interrupted), message: "the try was interrupted; on_interrupt is fail"})
+	case plan.Ask:
+		d.emit(EscalationRaised{At: d.at, Escalation: feedback.Escalation{
+			ID: d.newEscalation(), TaskID: d.s.run.TaskID, Sources: []string{i.path},
+			Reason: feedback.ReasonInterrupted, Iterations: i.iteration, History: slices.Clone(d.s.history),
+		}})
+	}
+}
+
+// stopped decides about an instance whose try was stopped on our own wish, however it ended.
+func (d *decider) stopped(i *instance) {
+	if d.s.cancelling {
+		d.emit(StageCancelled{Stage: i.path, Effect: i.effect, At: d.at})
+		return
+	}
+	d.emit(StageStale{Stage: i.path, At: d.at, Cause: ByUpstream})
+}
+
+// stageEnded decides about a try that ended by itself: exit status and outputs were read by the driver; then
+// come items, post_checks, and what follows for the loops.
+func (d *decider) stageEnded(i *instance, e StageEnded) {
+	if i.stopping {
+		d.stopped(i)
+		return
+	}
+	f := failure{class: e.Class, effect: e.Effect, exitCode: e.ExitCode, durationMS: e.DurationMS, message: e.Message}
+	if e.Class != "" {
+		d.tryFailed(i, f)
+		return
+	}
+	d.takeResult(i, e.Result)
+	if why := d.postChecks(i, e); why != "" {
+		f.class, f.message = string(stage.FailedCheck), why
+		d.tryFailed(i, f)
+		return
+	}
+	if n := len(d.s.ledger.OpenBlocking(i.path)); n > 0 && e.Result != nil && i.node.Loop == nil {
+		f.class, f.message = string(stage.Findings), fmt.Sprintf("%d open blocking items, and no feedback_loop that sends them back", n)
+		d.tryFailed(i, f)
+		return
+	}
+	unchanged := i.round && !i.disputed && i.base != "" && e.Tree != nil && e.Tree.Hash == i.base &&
+		value.Equal(e.Outputs, i.before)
+	d.emit(StageSucceeded{Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, Effect: e.Effect, At: d.at,
+		ExitCode: e.ExitCode, DurationMS: e.DurationMS, Outputs: e.Outputs, Tree: e.Tree})
+	if unchanged {
+		d.noChange(i)
+	}
+}
+
+// takeResult takes in what a stage said: a review's items and replies, a target's disputes.
+func (d *decider) takeResult(i *instance, r *feedback.Result) {
+	if r == nil {
+		return
+	}
+	round := i.iteration
+	rec := FeedbackReceived{Source: i.path, At: d.at, Items: len(r.Items), Summary: r.Summary}
+	if i.isSource() {
+		l := d.s.loopOf(i)
+		round, rec.Target = l.counter.Iteration, l.counter.Target
+	}
+	rec.Round = round
+	own := *r
+	var changes []feedback.Change
+	if _, isTarget := i.frame.graph.below[i.slot]; isTarget && !i.isSource() {
+		changes = d.s.ledger.Reply(i.path, round, r.Replies)
+		rec.Disputed = len(changes)
+		own.Replies = nil
+	}
+	d.change(changes)
+	d.change(d.s.ledger.Merge(i.path, round, &own))
+	for k := range r.Items {
+		switch r.Items[k].Severity {
+		case feedback.Blocking:
+			rec.Blocking++
+		case feedback.Advisory:
+			rec.Advisory = append(rec.Advisory, feedback.LogAdvisory(r.Items[k]))
+		}
+	}
+	for _, item := range d.s.ledger.OpenBlocking(i.path) {
+		if item.LastRound == round {
+			rec.Given = append(rec.Given, item.ID)
+		}
+	}
+	d.emit(rec)
+}
+
+// change records changes of items.
+func (d *decider) change(changes []feedback.Change) {
+	for _, c := range changes {
+		if _, known := d.s.ledger.Get(c.Item.ID); known {
+			d.emit(ItemChanged(c))
+		} else {
+			d.emit(ItemOpened(c))
+		}
+	}
+}
+
+// treeRead decides about the state of the workspace that was asked for.
+func (d *decider) treeRead(o *openEffect, e TreeRead) {
+	rec := TreeRecorded{Effect: e.Effect, Purpose: o.purpose, Tree: e.Tree, At: d.at}
+	if o.inst != nil {
+		rec.Stage = o.inst.path
+	}
+	i := o.inst
+	d.emit(rec)
+	if d.s.cancelling {
+		return
+	}
+	switch o.purpose {
+	case ForApproval:
+		d.ask(i, e.Tree, "")
+	case ForStart:
+		if i.approval.unchecked && i.approval.tree.Tracked != e.Tree.Tracked {
+			d.ask(i, e.Tree, "the tree changed after the approval")
+		}
+	case ForPause:
+		d.pause = &e.Tree
+	}
+}
+
+func (d *decider) newEscalation() string { return fmt.Sprintf("x%d", d.s.nextEscalation) }

@@ -1,0 +1,35 @@
+package machine
+
+// Effect is something to be done outside. Each is answered by an event that names its id; it is carried out
+// at least once, and carrying it out is idempotent by (run, id).
+type Effect interface {
+	EffectID() string
+}
+
+// Dispatch runs a try of a stage. It is answered by StageEnded or StageLost.
+type Dispatch struct {
+	Started *StageStarted
+}
+
+// Stop ends the running try of a Dispatch. The answer to that Dispatch answers it too.
+type Stop struct {
+	Effect string // of the Dispatch
+}
+
+// Timer waits until an instant. It is answered by TimerFired.
+type Timer struct {
+	Effect string
+	Until  Instant
+}
+
+// ReadTree reads the state of the workspace. It is answered by TreeRead.
+type ReadTree struct {
+	Effect string
+	Since  string // a tree's hash: TreeRead lists what differs from it; "": nothing is listed
+}
+
+// EffectID implements Effect.
+func (e Dispatch) EffectID() string { return e.Started.Effect }
+func (e Stop) EffectID() string     { return e.Effect }
+func (e Timer) EffectID() string    { return e.Effect }
+func (e ReadTree) EffectID() string { return e.Effect }

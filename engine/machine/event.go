@@ -1,0 +1,125 @@
+package machine
+
+import (
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/value"
+)
+
+// Event is something that happened: it goes into Step. Each names its time, and those that answer an
+// effect name the effect.
+type Event interface {
+	EventType() string
+	When() Instant
+}
+
+// RunInfo names a run. It stands in the journal's first step and never changes.
+type RunInfo struct {
+	Run      string `json:"run"`
+	TaskID   string `json:"task_id"`
+	Pipeline string `json:"pipeline"`
+	Jobs     int    `json:"jobs"` // how many stages may run at once; at least 1
+}
+
+// Start begins the run.
+type Start struct {
+	At     Instant            `json:"at"`
+	Run    RunInfo            `json:"run"`
+	Inputs *value.Object      `json:"inputs,omitempty"` // as given and already of their declared types; defaults are the machine's
+	Loops  []feedback.Counter `json:"loops,omitempty"`  // where the loops of an earlier run of the same task stood
+}
+
+// StageEnded answers a Dispatch: the try ended, well or not.
+type StageEnded struct {
+	At         Instant          `json:"at"`
+	Effect     string           `json:"effect"`
+	Class      string           `json:"class,omitempty"` // of stage.Class; "" is success
+	ExitCode   *int             `json:"exit_code,omitempty"`
+	Message    string           `json:"message,omitempty"`
+	DurationMS int64            `json:"duration_ms"`
+	Outputs    *value.Object    `json:"outputs,omitempty"`
+	Result     *feedback.Result `json:"result,omitempty"` // normalised; nil: the stage gave none
+	Tree       *Tree            `json:"tree,omitempty"`   // after the try, where the Dispatch asked for it
+}
+
+// StageLost answers a Dispatch whose try our own death, or Ctrl-C, ended.
+type StageLost struct {
+	At     Instant `json:"at"`
+	Effect string  `json:"effect"`
+}
+
+// TimerFired answers a Timer.
+type TimerFired struct {
+	At     Instant `json:"at"`
+	Effect string  `json:"effect"`
+}
+
+// TreeRead answers a ReadTree.
+type TreeRead struct {
+	At     Instant `json:"at"`
+	Effect string  `json:"effect"`
+	Tree   Tree    `json:"tree"`
+}
+
+// Tree names the state of the workspace.
+type Tree struct {
+	Hash    string   `json:"hash"`              // of all files that count (feedback.md, "The tree")
+	Tracked string   `json:"tracked"`           // of the tracked ones alone
+	Changed []string `json:"changed,omitempty"` // files that differ from the tree that was named in the effect, sorted
+}
+
+// Resumed says that a process has taken over the run.
+type Resumed struct {
+	At    Instant `json:"at"`
+	Ended int     `json:"ended"` // processes of the run that were still alive and were ended
+}
+
+// AnswerKind says what an Answer asks for.
+type AnswerKind uint8
+
+// The kinds of answers.
+const (
+	UnknownAnswer AnswerKind = iota
+	Approve
+	Reject
+	Cancel
+	DecideRetry
+	DecideReferBack
+	DecideOverride
+	DecideAbort
+)
+
+// Answer is what a person, or a command, said about the run.
+type Answer struct {
+	At         Instant       `json:"at"`
+	ID         string        `json:"id"` // of the answer, unique; a second one with the same id is ignored
+	Kind       AnswerKind    `json:"kind"`
+	Stage      string        `json:"stage,omitempty"`      // path: of the approval, or a source of the escalation; "": the only open one
+	Escalation string        `json:"escalation,omitempty"` // the one that was seen; "": whatever is open
+	By         string        `json:"by"`
+	Reason     string        `json:"reason,omitempty"`
+	Note       string        `json:"note,omitempty"`    // of refer-back
+	To         string        `json:"to,omitempty"`      // of refer-back: path; "": the loop's target
+	Rounds     int           `json:"rounds,omitempty"`  // of retry and refer-back: added to the caps; 0 means 1
+	Items      []string      `json:"items,omitempty"`   // of override: ids; none: all of the escalation
+	Outputs    *value.Object `json:"outputs,omitempty"` // of override of an interrupted stage
+	Tree       Tree          `json:"tree"`              // when the answer is taken
+	Live       bool          `json:"live"`              // the process that takes it also carries the run on; if not, nothing starts until Resumed
+}
+
+// EventType implements Event.
+func (Start) EventType() string      { return "start" }
+func (StageEnded) EventType() string { return "stage_ended" }
+func (StageLost) EventType() string  { return "stage_lost" }
+func (TimerFired) EventType() string { return "timer_fired" }
+func (TreeRead) EventType() string   { return "tree_read" }
+func (Resumed) EventType() string    { return "resumed" }
+func (Answer) EventType() string     { return "answer" }
+
+// When implements Event.
+func (e Start) When() Instant      { return e.At }
+func (e StageEnded) When() Instant { return e.At }
+func (e StageLost) When() Instant  { return e.At }
+func (e TimerFired) When() Instant { return e.At }
+func (e TreeRead) When() Instant   { return e.At }
+func (e Resumed) When() Instant    { return e.At }
+func (e Answer) When() Instant     { return e.At }

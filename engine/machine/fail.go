@@ -1,0 +1,162 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/stage"
+)
+
+// failure is why a try failed.
+type failure struct {
+	class      string
+	effect     string
+	exitCode   *int
+	durationMS int64
+	message    string
+	reason     string
+}
+
+// retried is the failure classes that are tried again where retry.on names none.
+var retried = [...]stage.Class{
+	stage.Exit, stage.Timeout, stage.Idle, stage.Protocol, stage.Unavailable, stage.Signal, stage.ReviewUnavailable,
+}
+
+// tryFailed schedules another try, or fails the stage.
+func (d *decider) tryFailed(i *instance, f failure) {
+	r := i.node.Retry
+	if i.attempt >= r.MaxAttempts || !retries(r, f.class) {
+		d.fail(i, f)
+		return
+	}
+	d.emit(RetryScheduled{
+		Stage: i.path, Iteration: i.iteration, Attempt: i.attempt + 1, Failed: f.effect, Effect: d.newEffect(),
+		At: d.at, Until: d.at.Add(delay(r, i.attempt)), Class: f.class, ExitCode: f.exitCode,
+		DurationMS: f.durationMS, Message: f.message,
+	})
+}
+
+func retries(r plan.Retry, class string) bool {
+	if len(r.On) == 0 {
+		return slices.Contains(retried[:], stage.Class(class))
+	}
+	return slices.Contains(r.On, class)
+}
+
+// delay is the wait after the given try, from 1.
+func delay(r plan.Retry, attempt int) time.Duration {
+	d, most := time.Duration(r.InitialDelay), time.Duration(r.MaxDelay)
+	switch r.Backoff {
+	case plan.Linear:
+		d *= time.Duration(attempt)
+	case plan.Fixed:
+	default:
+		for range attempt - 1 {
+			if d *= 2; most > 0 && d > most {
+				break
+			}
+		}
+	}
+	if most > 0 {
+		d = min(d, most)
+	}
+	return d
+}
+
+// fail fails a stage for good in this iteration; those that need it can't run.
+func (d *decider) fail(i *instance, f failure) {
+	d.emit(StageFailed{
+		Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, Effect: f.effect, At: d.at, Class: f.class,
+		ExitCode: f.exitCode, DurationMS: f.durationMS, Message: f.message, Reason: f.reason,
+	})
+	if i.failed() {
+		d.dropDependents(i)
+	}
+}
+
+// failStart fails a stage that could not be started: what the author wrote does not hold for these values.
+func (d *decider) failStart(i *instance, iteration int, message string) {
+	d.emit(StageFailed{Stage: i.path, Iteration: iteration, Attempt: max(1, i.next), At: d.at,
+		Class: string(stage.FailedCheck), Message: message})
+	if i.failed() {
+		d.dropDependents(i)
+	}
+}
+
+// dropDependents records that what needs a failed instance, directly or not, does not run.
+func (d *decider) dropDependents(failed *instance) {
+	queue := []*instance{failed}
+	for len(queue) > 0 {
+		i := queue[0]
+		queue = queue[1:]
+		for _, n := range i.frame.graph.dependents[i.slot] {
+			for _, dep := range d.dependentParts(i, i.frame.slots[n]) {
+				if dep.status == Pending || dep.status == Stale || dep.status == Waiting {
+					d.emit(StageNotRun{Stage: dep.path, At: d.at, Needed: failed.path})
+					queue = append(queue, dep)
+				}
+			}
+		}
+	}
+}
+
+// dependentParts gives what of a dependent stage can't run when i can't: the item with the same index, all
+// items that have not ended, or the whole.
+func (d *decider) dependentParts(i, dep *instance) []*instance {
+	if !dep.isGroup() || dep.status != Running {
+		if i.item >= 0 { // the whole fails when its group does
+			return nil
+		}
+		return []*instance{dep}
+	}
+	if i.item >= 0 {
+		if i.item < len(dep.items) {
+			return []*instance{dep.items[i.item]}
+		}
+		return nil
+	}
+	return dep.items
+}
+
+// closeComposite ends a for_each or a body whose parts are all done.
+func (d *decider) closeComposite(i *instance) {
+	if bad := firstFailed(i); bad != nil {
+		d.fail(i, failure{class: classOf(bad), message: fmt.Sprintf("%q did not succeed", bad.path), reason: bad.reason})
+		return
+	}
+	outputs, err := d.compositeOutputs(i)
+	if err != nil {
+		d.fail(i, failure{class: string(stage.FailedCheck), message: d.m.plan.Locate(err).Error()})
+		return
+	}
+	d.emit(StageSucceeded{Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, At: d.at,
+		DurationMS: d.at.Since(i.started.At), Outputs: outputs})
+}
+
+func classOf(i *instance) string {
+	if i.class != "" {
+		return i.class
+	}
+	return string(stage.Cancelled)
+}
+
+// firstFailed gives the first part of a composite that failed, in plan order; of those that failed by
+// themselves before those that could not run.
+func firstFailed(i *instance) *instance {
+	parts := i.items
+	if !i.isGroup() {
+		parts = i.body.slots
+	}
+	var notRun *instance
+	for _, p := range parts {
+		if p.status == Failed && p.failed() {
+			return p
+		}
+		if p.failed() && notRun == nil {
+			notRun = p
+		}
+	}
+	return notRun
+}

@@ -1,0 +1,319 @@
+package machine
+
+import (
+	"fmt"
+
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/plan"
+)
+
+// goOn decides all that follows until nothing more can be decided without an event.
+func (d *decider) goOn() {
+	for d.next() {
+	}
+	d.rest()
+}
+
+// next decides one thing: what has ended is closed, then findings are routed, then stages start.
+func (d *decider) next() bool {
+	if d.s.cancelling {
+		return false
+	}
+	if len(d.s.closed) > 0 {
+		d.closeComposite(d.s.closed[0])
+		return true
+	}
+	if len(d.s.escalations) > 0 || d.s.stopping > 0 {
+		return false // nothing new starts
+	}
+	return d.route(false) || d.startNext()
+}
+
+// startNext starts the first stage, in plan order, that may start. A stage that writes waits for the others
+// to end and holds those behind it back, so that it is not put off for ever.
+func (d *decider) startNext() bool {
+	if len(d.s.ready) == 0 {
+		return false
+	}
+	i := d.s.ready[0]
+	if !i.isComposite() && !d.mayHold(i) {
+		return false
+	}
+	d.begin(i)
+	return true
+}
+
+// mayHold reports whether i may have the workspace now.
+func (d *decider) mayHold(i *instance) bool {
+	others := d.s.holders
+	if i.holding {
+		others--
+	}
+	if others >= d.s.run.Jobs {
+		return false
+	}
+	if d.s.writer != nil && d.s.writer != i {
+		return false
+	}
+	return !i.writes() || others == 0
+}
+
+// begin brings a stage one step nearer to its start: when, pre_checks, approval, the tree, the dispatch.
+func (d *decider) begin(i *instance) {
+	if i.redo != nil {
+		again := *i.redo
+		again.Effect, again.At = d.newEffect(), d.at
+		d.emit(again)
+		return
+	}
+	iteration, attempt := i.iteration, max(1, i.next)
+	if !i.came {
+		iteration++
+	}
+	if i.isGroup() {
+		d.beginGroup(i, iteration)
+		return
+	}
+	p := d.prepare(i, iteration, attempt)
+	if !i.came && !d.wanted(i, p) {
+		return
+	}
+	if i.node.Approval != nil && !i.approval.approved {
+		d.emit(TreeAsked{Effect: d.newEffect(), Purpose: ForApproval, Stage: i.path, Iteration: iteration, At: d.at})
+		return
+	}
+	if i.startTree == nil && attempt == 1 && d.needsTree(i) {
+		d.emit(TreeAsked{Effect: d.newEffect(), Purpose: ForStart, Stage: i.path, Iteration: iteration, At: d.at})
+		return
+	}
+	if i.node.Body != nil {
+		d.beginBody(i, p)
+		return
+	}
+	d.dispatch(i, p)
+}
+
+// wanted evaluates what decides whether a stage starts at all: when, and pre_checks. It reports whether it
+// does; if not, it has recorded why.
+func (d *decider) wanted(i *instance, p *preparation) bool {
+	if i.node.When != nil && i.item < 0 { // a for_each asks once for all its items
+		ok, err := p.holds(*i.node.When)
+		if err != nil {
+			d.failStart(i, p.iteration, d.located(err))
+			return false
+		}
+		if !ok && !(i.isSource() && len(d.s.ledger.OpenBlocking(i.path)) > 0) {
+			d.emit(StageSkipped{Stage: i.path, Iteration: p.iteration, At: d.at})
+			return false
+		}
+	}
+	if why := d.checks(i, "pre", i.node.PreChecks, p); why != "" {
+		d.failStart(i, p.iteration, why)
+		return false
+	}
+	return true
+}
+
+// needsTree reports whether the state of the workspace must be known before i starts: to compare it with
+// what was approved, or as the base of a target's work.
+func (d *decider) needsTree(i *instance) bool {
+	if i.approval.unchecked && d.fresh != i {
+		return true
+	}
+	return i.isTarget()
+}
+
+// isTarget reports whether a loop sends work back to i.
+func (i *instance) isTarget() bool {
+	_, ok := i.frame.graph.below[i.slot]
+	return ok && !i.isComposite()
+}
+
+// beginGroup evaluates the items of a for_each and opens an instance for each.
+func (d *decider) beginGroup(i *instance, iteration int) {
+	p := d.prepare(i, iteration, 1)
+	if i.node.When != nil {
+		ok, err := p.holds(*i.node.When)
+		if err != nil {
+			d.failStart(i, iteration, d.located(err))
+			return
+		}
+		if !ok {
+			d.emit(StageSkipped{Stage: i.path, Iteration: iteration, At: d.at})
+			return
+		}
+	}
+	items, err := p.list(i.node.ForEach.Items)
+	if err != nil {
+		d.failStart(i, iteration, d.located(err))
+		return
+	}
+	d.emit(StageStarted{Stage: i.path, Iteration: iteration, Attempt: 1, At: d.at, Items: items, Composite: true})
+}
+
+// beginBody evaluates the inputs of a stage that runs a graph of its own, and opens it.
+func (d *decider) beginBody(i *instance, p *preparation) {
+	inputs, err := plan.EvalObject(i.node.Inputs, p, p.base)
+	if err != nil {
+		d.failStart(i, p.iteration, d.located(err))
+		return
+	}
+	d.emit(StageStarted{Stage: i.path, Iteration: p.iteration, Attempt: 1, At: d.at, Inputs: inputs, Composite: true})
+}
+
+// dispatch evaluates all that a try gets, and starts it.
+func (d *decider) dispatch(i *instance, p *preparation) {
+	r := StageStarted{Stage: i.path, Iteration: p.iteration, Attempt: p.attempt, At: d.at,
+		Key:   fmt.Sprintf("%s/%s/%d", d.s.run.Run, i.path, p.iteration),
+		Brief: p.brief, BriefIDs: p.briefIDs, OpenItems: p.items, WantTree: i.isTarget(), Base: i.base}
+	if i.startTree != nil {
+		r.Base = i.startTree.Hash
+	}
+	if err := p.fill(&r); err != nil {
+		d.failStart(i, p.iteration, d.located(err))
+		return
+	}
+	r.Effect = d.newEffect()
+	d.emit(r)
+}
+
+// located gives an error in the author's words, with its place in the file.
+func (d *decider) located(err error) string { return d.m.plan.Locate(err).Error() }
+
+// rest decides what the run does when nothing more can start: it waits for what is open, for a person, or
+// ends.
+func (d *decider) rest() {
+	if d.s.active > 0 || d.s.status.Ended() {
+		return
+	}
+	switch {
+	case d.s.cancelling:
+		d.finishCancelled()
+	case len(d.s.escalations) > 0:
+		d.restPaused()
+	case d.s.timers() > 0:
+	case d.s.waiting > 0:
+		if d.s.status != RunIsWaiting {
+			d.emit(RunWaiting{At: d.at, Reason: "approval"})
+		}
+	case d.route(true): // two joins that wait for each other
+		d.goOn()
+	case d.dropRest():
+		d.goOn()
+	default:
+		d.finish()
+	}
+}
+
+func (d *decider) restPaused() {
+	switch {
+	case d.s.status == RunIsPaused:
+	case d.pause == nil:
+		d.emit(TreeAsked{Effect: d.newEffect(), Purpose: ForPause, At: d.at})
+	default:
+		d.emit(RunPaused{At: d.at, Reason: d.s.escalations[0].Reason, Tree: *d.pause})
+	}
+}
+
+// timers counts the open timers.
+func (s *state) timers() int { return len(s.effects) - s.active }
+
+// dropRest records of what can't start any more that it does not run. It reports whether there was any.
+func (d *decider) dropRest() bool {
+	any := false
+	for _, i := range d.s.all {
+		if !i.done && i.frame.live && (i.status == Pending || i.status == Stale) && (i.group == nil || i.group.status == Running) {
+			d.emit(StageNotRun{Stage: i.path, At: d.at})
+			any = true
+		}
+	}
+	return any
+}
+
+// finish ends the run: well if nothing failed.
+func (d *decider) finish() {
+	r := RunFinished{At: d.at, Status: RunSucceeded}
+	for _, i := range d.s.root.slots {
+		if !i.met && (r.Status == RunSucceeded || r.Reason == "") {
+			r.Status, r.Reason = RunFailed, failureReason(i)
+		}
+	}
+	if r.Status == RunSucceeded {
+		outputs, err := d.outputsOf(d.s.root)
+		if err != nil {
+			r.Status, r.Reason = RunFailed, d.located(err)
+		}
+		r.Outputs = outputs
+	}
+	if r.Status == RunFailed {
+		r.OpenItems = openItems(&d.s.ledger)
+	}
+	d.emit(r)
+}
+
+func failureReason(i *instance) string {
+	switch {
+	case i.reason != "":
+		return i.reason
+	case i.status == Failed:
+		return fmt.Sprintf("stage %q failed (%s)", i.path, i.class)
+	case i.unaccepted():
+		return fmt.Sprintf("findings of %q were not routed", i.path)
+	}
+	return ""
+}
+
+// unaccepted reports whether i is a review that ended and whose loop did not settle.
+func (i *instance) unaccepted() bool { return i.status == Succeeded && i.isSource() && !i.accepted }
+
+func openItems(l *feedback.Ledger) []feedback.Item {
+	var out []feedback.Item
+	for _, item := range l.Items() {
+		if item.IsOpen() {
+			out = append(out, item)
+		}
+	}
+	return out
+}
+
+// finishCancelled ends a run whose tries have all been stopped.
+func (d *decider) finishCancelled() {
+	reason := d.s.reason
+	for _, i := range d.s.all {
+		switch i.status {
+		case Pending, Stale, Waiting, Running:
+			d.emit(StageCancelled{Stage: i.path, Effect: i.effect, At: d.at})
+		}
+	}
+	d.emit(RunFinished{At: d.at, Status: RunCancelled, Reason: reason, OpenItems: openItems(&d.s.ledger)})
+}
+
+// checks evaluates pre_checks or post_checks. It gives why they don't hold, with a record for each that
+// does not; empty if all hold.
+func (d *decider) checks(i *instance, when string, checks []plan.Check, p *preparation) string {
+	why := ""
+	for _, c := range checks {
+		ok, err := p.holds(c.Validation)
+		if err == nil && ok {
+			continue
+		}
+		d.emit(CheckFailed{Stage: i.path, When: when, Description: c.Description, Validation: c.Validation.Source, Values: p.values(c.Validation)})
+		if why == "" {
+			why = fmt.Sprintf("%s_check %q does not hold: %s", when, c.Description, c.Validation.Source)
+			if err != nil {
+				why = fmt.Sprintf("%s_check %q: %s", when, c.Description, d.located(err))
+			}
+		}
+	}
+	return why
+}
+
+// postChecks evaluates the post_checks of a try that ended.
+func (d *decider) postChecks(i *instance, e StageEnded) string {
+	if len(i.node.PostChecks) == 0 {
+		return ""
+	}
+	p := d.prepare(i, i.iteration, i.attempt)
+	p.ended(e)
+	return d.checks(i, "post", i.node.PostChecks, p)
+}

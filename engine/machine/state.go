@@ -1,0 +1,448 @@
+package machine
+
+import (
+	"slices"
+
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/value"
+)
+
+// state is all that the machine knows of a run. Apply alone changes it. Maps in it are looked up by key and
+// never ranged over.
+type state struct {
+	run     RunInfo
+	status  RunStatus
+	reason  string
+	started Instant
+	inputs  *value.Object
+
+	root   *frame
+	all    []*instance // in order of creation
+	byPath map[string]*instance
+	ready  []*instance // what may start now, in plan order
+	ended  []*instance // reviews that ended and were not routed yet, in plan order
+	closed []*instance // composites whose last part is done, in order
+
+	effects    []*openEffect // recorded and not answered, in order of ids
+	nextEffect int
+	active     int // open dispatches and reads of the tree
+	stopping   int // instances whose try is being stopped
+	holders    int // instances that have the workspace, alone or with others
+	writer     *instance
+
+	ledger    feedback.Ledger
+	loops     []*loop // in order of creation
+	loopByKey map[feedback.Pair]*loop
+	history   []feedback.HistoryEntry
+	loopsTo   map[string][]*loop // by path of the target
+
+	escalations    []*escalation // the open ones
+	nextEscalation int
+	waiting        int  // approvals that were asked and not answered
+	worked         bool // a stage ended since the workspace was last looked at for a person
+	workTree       Tree // the last one recorded after work of the run's own
+	shown          Tree // what a person is shown at a pause
+	isShown        bool
+
+	cancelling bool
+	answers    map[string]bool
+}
+
+// openEffect is an effect that was recorded and not answered.
+type openEffect struct {
+	id      string
+	inst    *instance // nil: of the run
+	kind    effectKind
+	until   Instant // of a timer
+	purpose Purpose // of a tree
+	since   string  // of a tree
+}
+
+type effectKind uint8
+
+const (
+	dispatchEffect effectKind = iota + 1
+	timerEffect
+	treeEffect
+)
+
+// loop is a feedback loop of two instances.
+type loop struct {
+	counter feedback.Counter
+	last    string   // last action or decision: accept, re_implement, escalate, override, …
+	pending []string // ids that the target was not handed yet
+	summary string   // of the last review
+}
+
+// escalation is one that is open.
+type escalation struct {
+	feedback.Escalation
+	sources []*instance
+	target  *instance // nil: of an interrupted stage
+}
+
+// frame holds the instances of one graph.
+type frame struct {
+	graph  *graph
+	owner  *instance // nil: the root
+	live   bool
+	prefix string
+	slots  []*instance // by node
+	undone int         // slots that are not done
+}
+
+// instance is a node in a frame, or one item of it.
+type instance struct {
+	path  string
+	node  *plan.Node
+	frame *frame
+	slot  int
+	item  int // -1: not an item of a for_each
+	group *instance
+	each  value.Value // of an item
+	order []int       // of paths: slot, item, slot, item, …
+
+	items []*instance // of a for_each that was started
+	body  *frame
+
+	status    StageStatus
+	iteration int
+	attempt   int
+	effect    string
+	class     string
+	reason    string // the rule, where a loop was exhausted
+	exitCode  *int
+	outputs   *value.Object
+	unmet     int // needs that are not met; of a slot
+	met       bool
+	done      bool
+	undone    int // items that are not done
+
+	came     bool          // the iteration of the start that is under way was counted
+	next     int           // attempt to come, after a retry
+	redo     *StageStarted // an interrupted try to make again
+	started  *StageStarted // the try that runs, or the last one
+	stopping bool          // its try is being stopped
+	holding  bool          // it has the workspace
+
+	approval  approval
+	startTree *Tree // read for the start that is under way
+
+	accepted  bool // a review whose loop has settled
+	unrouted  bool // a review that ended and waits to be routed
+	round     bool // it runs because work was sent back to it
+	blocked   bool // a target without progress: its dependents wait for a decision
+	asks      bool // an interrupted try waits for a decision
+	note      string
+	brief     string
+	briefIDs  []string
+	base      string // hash of the tree before the round's first try
+	before    *value.Object
+	hadBefore bool
+	changes   []string
+	disputed  bool
+}
+
+// approval is what people said about the start of an instance.
+type approval struct {
+	asked     bool
+	approved  bool
+	unchecked bool // approved in an earlier step: compare the tree before the start
+	tree      Tree
+}
+
+func newState(g *graph) state {
+	s := state{
+		byPath: map[string]*instance{}, loopByKey: map[feedback.Pair]*loop{},
+		loopsTo: map[string][]*loop{}, answers: map[string]bool{},
+		nextEffect: 1, nextEscalation: 1,
+	}
+	s.root = s.newFrame(g, nil, "")
+	s.root.live = true
+	return s
+}
+
+func (s *state) newFrame(g *graph, owner *instance, prefix string) *frame {
+	f := &frame{graph: g, owner: owner, prefix: prefix, undone: len(g.Nodes)}
+	f.slots = make([]*instance, len(g.Nodes))
+	var order []int
+	if owner != nil {
+		order = owner.order
+	}
+	for i := range g.Nodes {
+		f.slots[i] = s.newInstance(&instance{
+			path: prefix + g.Nodes[i].ID, node: &g.Nodes[i], frame: f, slot: i, item: -1,
+			order: append(slices.Clip(order), i), unmet: len(g.Nodes[i].Needs),
+		})
+	}
+	return f
+}
+
+func (s *state) newInstance(i *instance) *instance {
+	i.status = Pending
+	s.all = append(s.all, i)
+	s.byPath[i.path] = i
+	return i
+}
+
+// isGroup reports whether i stands for all items of a for_each.
+func (i *instance) isGroup() bool { return i.node.ForEach != nil && i.item < 0 }
+
+// isComposite reports whether i runs no try of its own.
+func (i *instance) isComposite() bool { return i.isGroup() || i.node.Body != nil }
+
+// isSource reports whether i is a review whose findings are routed.
+func (i *instance) isSource() bool { return i.node.Loop != nil && !i.isGroup() }
+
+// writes reports whether i has the workspace alone while it runs.
+func (i *instance) writes() bool { return i.node.Writes && !i.isComposite() }
+
+// meets reports whether i satisfies those who need it. A review does only when its loop has settled.
+func (i *instance) meets() bool {
+	switch i.status {
+	case Skipped:
+		return true
+	case Succeeded:
+		return !i.blocked && (!i.isSource() || i.accepted)
+	case Failed:
+		return i.node.ContinueOnError
+	}
+	return false
+}
+
+// isDone reports whether nothing more is to come of i as things stand.
+func (i *instance) isDone() bool {
+	switch i.status {
+	case Failed, NotRun, Cancelled:
+		return true
+	}
+	return i.meets()
+}
+
+// failed reports whether i can't meet those who need it any more.
+func (i *instance) failed() bool {
+	return i.status == NotRun || i.status == Cancelled || (i.status == Failed && !i.node.ContinueOnError)
+}
+
+// wantsStart reports whether i may start as far as its needs go.
+func (s *state) wantsStart(i *instance) bool {
+	if i.status != Pending && i.status != Stale {
+		return false
+	}
+	if i.effect != "" || i.stopping || i.asks || i.approval.asked || !i.frame.live {
+		return false
+	}
+	if i.group == nil {
+		return i.unmet == 0
+	}
+	return i.group.status == Running && s.itemNeedsMet(i)
+}
+
+// itemNeedsMet reports whether what one item of a for_each needs is there: the same item of a for_each, else
+// the whole stage.
+func (s *state) itemNeedsMet(i *instance) bool {
+	for _, n := range i.node.Needs {
+		need := i.frame.slots[n]
+		if !need.met && !itemOf(need, i.item).met {
+			return false
+		}
+	}
+	return true
+}
+
+// itemOf gives the item of a group, or the instance itself where it has no such item.
+func itemOf(i *instance, item int) *instance {
+	if item >= 0 && i.isGroup() && item < len(i.items) {
+		return i.items[item]
+	}
+	return i
+}
+
+// target gives the instance that a review sends work back to: the same item of a for_each, else the stage.
+func (i *instance) target() *instance {
+	return itemOf(i.frame.slots[i.node.Loop.Target], i.item)
+}
+
+// refresh makes what is derived from i's status true again: who waits for it, what may start, what is done.
+func (s *state) refresh(i *instance) {
+	if met := i.meets(); met != i.met {
+		i.met = met
+		s.tellDependents(i)
+	}
+	if done := i.isDone(); done != i.done {
+		i.done = done
+		s.tellOwner(i, done)
+	}
+	s.place(i)
+	for _, part := range i.parts() {
+		s.place(part)
+	}
+}
+
+// place puts i into the list of what may start, or takes it out.
+func (s *state) place(i *instance) {
+	at, found := slices.BinarySearchFunc(s.ready, i, byOrder)
+	want := s.wantsStart(i)
+	if want && !found {
+		s.ready = slices.Insert(s.ready, at, i)
+	}
+	if !want && found {
+		s.ready = slices.Delete(s.ready, at, at+1)
+	}
+}
+
+func byOrder(a, b *instance) int { return slices.Compare(a.order, b.order) }
+
+func (s *state) tellDependents(i *instance) {
+	if i.group != nil {
+		for _, d := range i.frame.graph.dependents[i.slot] {
+			if dep := i.frame.slots[d]; dep.isGroup() {
+				for _, item := range dep.items {
+					s.place(item)
+				}
+			}
+		}
+		return
+	}
+	delta := 1
+	if i.met {
+		delta = -1
+	}
+	for _, d := range i.frame.graph.dependents[i.slot] {
+		dep := i.frame.slots[d]
+		dep.unmet += delta
+		s.place(dep)
+		for _, item := range dep.items {
+			s.place(item)
+		}
+	}
+}
+
+// tellOwner keeps the count of parts that are not done, of a group or of a frame, and notes a composite
+// whose last part is done.
+func (s *state) tellOwner(i *instance, done bool) {
+	delta := 1
+	if done {
+		delta = -1
+	}
+	owner, left := i.group, 0
+	if owner != nil {
+		owner.undone += delta
+		left = owner.undone
+	} else {
+		i.frame.undone += delta
+		owner, left = i.frame.owner, i.frame.undone
+	}
+	if owner != nil {
+		s.noteClosed(owner, left == 0)
+	}
+}
+
+func (s *state) noteClosed(owner *instance, closed bool) {
+	at, found := slices.BinarySearchFunc(s.closed, owner, byOrder)
+	if closed && !found && owner.status == Running {
+		s.closed = slices.Insert(s.closed, at, owner)
+	}
+	if !closed && found {
+		s.closed = slices.Delete(s.closed, at, at+1)
+	}
+}
+
+func (s *state) setUnrouted(i *instance, unrouted bool) {
+	i.unrouted = unrouted
+	at, found := slices.BinarySearchFunc(s.ended, i, byOrder)
+	if unrouted && !found {
+		s.ended = slices.Insert(s.ended, at, i)
+	}
+	if !unrouted && found {
+		s.ended = slices.Delete(s.ended, at, at+1)
+	}
+}
+
+// setHolding gives i the workspace, or takes it back.
+func (s *state) setHolding(i *instance, holding bool) {
+	if i.holding == holding {
+		return
+	}
+	i.holding = holding
+	if holding {
+		s.holders++
+	} else {
+		s.holders--
+	}
+	if i.writes() {
+		if s.writer = nil; holding {
+			s.writer = i
+		}
+	}
+}
+
+func (s *state) open(e *openEffect) {
+	s.effects = append(s.effects, e)
+	s.nextEffect++
+	if e.kind != timerEffect {
+		s.active++
+	}
+	if e.inst != nil {
+		e.inst.effect = e.id
+	}
+}
+
+func (s *state) find(id string) *openEffect {
+	for _, e := range s.effects {
+		if e.id == id {
+			return e
+		}
+	}
+	return nil
+}
+
+// close ends an effect; one that is not open changes nothing.
+func (s *state) close(id string) {
+	at := slices.IndexFunc(s.effects, func(e *openEffect) bool { return e.id == id })
+	if at < 0 {
+		return
+	}
+	e := s.effects[at]
+	s.effects = slices.Delete(s.effects, at, at+1)
+	if e.kind != timerEffect {
+		s.active--
+	}
+	if e.inst != nil && e.inst.effect == id {
+		e.inst.effect = ""
+	}
+}
+
+// loopOf gives the loop of a review, with its counter at the start if it is new.
+func (s *state) loopOf(i *instance) *loop {
+	pair := feedback.Pair{Source: i.path, Target: i.target().path}
+	if l := s.loopByKey[pair]; l != nil {
+		return l
+	}
+	return &loop{counter: feedback.Counter{Pair: pair, Iteration: 1, Cap: i.node.Loop.MaxIterations}}
+}
+
+// keepLoop gives the loop of a review, kept in the state.
+func (s *state) keepLoop(i *instance) *loop {
+	l := s.loopOf(i)
+	if s.loopByKey[l.counter.Pair] == nil {
+		s.addLoop(l)
+	}
+	return l
+}
+
+func (s *state) addLoop(l *loop) {
+	s.loops = append(s.loops, l)
+	s.loopByKey[l.counter.Pair] = l
+	s.loopsTo[l.counter.Target] = append(s.loopsTo[l.counter.Target], l)
+}
+
+func (s *state) escalationByID(id string) *escalation {
+	for _, e := range s.escalations {
+		if e.ID == id {
+			return e
+		}
+	}
+	return nil
+}
