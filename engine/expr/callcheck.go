@@ -3,6 +3,7 @@ package expr
 import (
 	"github.com/expr-lang/expr/ast"
 
+	"example.com/pipe/engine/expr/eval"
 	"example.com/pipe/engine/value"
 )
 
@@ -28,7 +29,7 @@ func (c *checker) methodMistake(n *ast.CallNode, callee *ast.MemberNode) {
 		c.mistake(at, CodeNotOffered, "only a function can be called, by its name")
 		return
 	}
-	if _, ok := findFunction(key.Value); ok {
+	if eval.Find(key.Value) != nil || eval.FindPredicate(key.Value) != nil {
 		c.mistake(at, CodeUnknownFunction, "values have no methods: write %s(%s)", key.Value, base)
 		return
 	}
@@ -42,34 +43,34 @@ func (c *checker) methodMistake(n *ast.CallNode, callee *ast.MemberNode) {
 
 // checkCall checks a call of a function by its name.
 func (c *checker) checkCall(n ast.Node, fn string, args []ast.Node) typed {
-	if p := findPredicate(fn); p != nil {
+	if p := eval.FindPredicate(fn); p != nil {
 		return c.checkPredicate(n, p, args)
 	}
-	f, ok := findFunction(fn)
-	if !ok {
+	f := eval.Find(fn)
+	if f == nil {
 		c.mistake(c.off.token(n), CodeUnknownFunction, "unknown function %q%s", fn, functionHint(fn))
 		return c.broken(n)
 	}
 	return c.checkFunction(n, f, args)
 }
 
-func (c *checker) checkFunction(n ast.Node, f *function, args []ast.Node) typed {
-	if len(args) < f.least || len(args) > len(f.params) && !f.more {
-		c.mistake(c.off.extent(n), CodeType, "%s takes %s, got %d: %s", f.name, arguments(f.least, f.more), len(args), f.signature())
+func (c *checker) checkFunction(n ast.Node, f *eval.Function, args []ast.Node) typed {
+	if len(args) < f.Least || len(args) > len(f.Params) && !f.More {
+		c.mistake(c.off.extent(n), CodeType, "%s takes %s, got %d: %s", f.Name, arguments(f.Least, f.More), len(args), f.Signature)
 		return c.broken(n)
 	}
-	out := &call{span: c.off.extent(n), fn: f}
+	out := &eval.Call{Span: c.off.extent(n), Func: f}
 	types := make([]value.Type, len(args))
 	for i, a := range args {
 		got := c.present(a)
-		out.args = append(out.args, got.node)
+		out.Args = append(out.Args, got.node)
 		types[i] = got.typ
-		if !f.param(i).takes(got.typ) {
-			c.mistake(c.off.extent(a), CodeType, "%s: want %s, got %s %s", f.name, f.param(i), describe(got.typ), quote(c.off.of(a)))
+		if !f.Param(i).Takes(got.typ) {
+			c.mistake(c.off.extent(a), CodeType, "%s: want %s, got %s %s", f.Name, f.Param(i), describe(got.typ), quote(c.off.of(a)))
 			types[i] = anyType
 		}
 	}
-	return typed{out, f.result(types)}
+	return typed{out, f.Result(types)}
 }
 
 func arguments(n int, more bool) string {
@@ -80,21 +81,21 @@ func arguments(n int, more bool) string {
 	return words[n]
 }
 
-func (c *checker) checkPredicate(n ast.Node, p *predicateFunc, args []ast.Node) typed {
-	if p.optional && len(args) == 1 {
-		return c.checkFunction(n, sumFunction, args)
+func (c *checker) checkPredicate(n ast.Node, p *eval.PredicateFunc, args []ast.Node) typed {
+	if p.Optional && len(args) == 1 {
+		return c.checkFunction(n, eval.Find(p.Name), args)
 	}
 	if len(args) != 2 {
 		hint := ""
-		if len(args) == 1 && p.name == "count" {
+		if len(args) == 1 && p.Name == "count" {
 			hint = "; the number of all elements is len(list)"
 		}
-		c.mistake(c.off.extent(n), CodeType, "%s takes a list and a predicate: %s%s", p.name, p.doc.Signature, hint)
+		c.mistake(c.off.extent(n), CodeType, "%s takes a list and a predicate: %s%s", p.Name, p.Signature, hint)
 		return c.broken(n)
 	}
 	over := c.present(args[0])
 	if over.typ.Kind != value.ListKind && !over.typ.IsAny() {
-		c.mistake(c.off.extent(args[0]), CodeType, "%s: want a list, got %s %s", p.name, describe(over.typ), quote(c.off.of(args[0])))
+		c.mistake(c.off.extent(args[0]), CodeType, "%s: want a list, got %s %s", p.Name, describe(over.typ), quote(c.off.of(args[0])))
 		over.typ = listType
 	}
 	listOf := over.typ
@@ -102,49 +103,24 @@ func (c *checker) checkPredicate(n ast.Node, p *predicateFunc, args []ast.Node) 
 		listOf = listType
 	}
 	body := c.checkBody(p, args[1], listOf.ElemType())
-	out := &predicate{span: c.off.extent(n), name: p.name, list: over.node, body: body.node}
-	return typed{out, p.result(listOf, body.typ)}
+	out := &eval.Predicate{Span: c.off.extent(n), Name: p.Name, List: over.node, Body: body.node}
+	return typed{out, p.Result(listOf, body.typ)}
 }
 
-func (c *checker) checkBody(p *predicateFunc, n ast.Node, elem value.Type) typed {
+func (c *checker) checkBody(p *eval.PredicateFunc, n ast.Node, elem value.Type) typed {
 	if pred, ok := n.(*ast.PredicateNode); ok {
 		n = pred.Node
 	}
 	c.elems = append(c.elems, elem)
 	defer func() { c.elems = c.elems[:len(c.elems)-1] }()
 	switch {
-	case p.boolean:
-		return c.wanted(n, boolType, p.name)
-	case p.name == "sum":
-		return c.wanted(n, numberType, p.name)
+	case p.Boolean:
+		return c.wanted(n, boolType, p.Name)
+	case p.Name == "sum":
+		return c.wanted(n, numberType, p.Name)
 	default:
 		return c.check(n)
 	}
-}
-
-func findFunction(name string) (*function, bool) {
-	for _, f := range functions {
-		if f.name == name {
-			return f, true
-		}
-	}
-	return nil, false
-}
-
-func findPredicate(name string) *predicateFunc {
-	for _, p := range predicates {
-		if p.name == name {
-			return p
-		}
-	}
-	return nil
-}
-
-func (f *function) signature() string {
-	if f == sumFunction {
-		return findPredicate("sum").doc.Signature
-	}
-	return f.doc.Signature
 }
 
 // instead says what to write for functions that the library has, or that authors look for.
@@ -187,7 +163,7 @@ func functionHint(name string) string {
 	if hint, ok := instead[name]; ok {
 		return ": " + hint
 	}
-	names := make([]string, 0, len(functions)+len(predicates))
+	var names []string
 	for _, f := range Functions() {
 		names = append(names, f.Name)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/expr/eval"
 	"example.com/pipe/engine/value"
 )
 
@@ -41,7 +42,7 @@ func (c *checker) addRef(l link, guarded bool) {
 			return
 		}
 	}
-	c.refs = append(c.refs, Ref{Path: l.path, Span: c.src.At(l.at.from, l.at.to), Guarded: guarded})
+	c.refs = append(c.refs, Ref{Path: l.path, Span: c.src.At(l.at.From, l.at.To), Guarded: guarded})
 }
 
 func (c *checker) checkLink(n ast.Node, guarded bool) link {
@@ -65,21 +66,21 @@ func (c *checker) checkName(n *ast.IdentifierNode, guarded bool) link {
 	switch {
 	case ok:
 	case n.Value == "null":
-		return link{typed: typed{&constant{at, nil}, value.Of(value.Null)}}
+		return link{typed: typed{&eval.Constant{Span: at, Value: nil}, value.Of(value.Null)}}
 	case c.env.open():
 		t = anyType
 	default:
 		c.unknownName(n, at)
 		return link{typed: c.broken(n)}
 	}
-	return link{typed: typed{&name{at, n.Value, guarded}, t}, path: []string{n.Value}, whole: true, at: at}
+	return link{typed: typed{&eval.Name{Span: at, Name: n.Value, Soft: guarded}, t}, path: []string{n.Value}, whole: true, at: at}
 }
 
 func (c *checker) unknownName(n *ast.IdentifierNode, at span) {
 	names := c.env.names()
 	if word, from, ok := c.dashed(at); ok {
 		if _, known := c.env.lookup(word); known {
-			c.mistake(span{from, from + len(word)}, CodeDash, "%q is read as a subtraction: a name with a dash can not stand alone, rename it", word)
+			c.mistake(span{From: from, To: from + len(word)}, CodeDash, "%q is read as a subtraction: a name with a dash can not stand alone, rename it", word)
 			return
 		}
 	}
@@ -102,12 +103,12 @@ func (c *checker) unknownName(n *ast.IdentifierNode, at span) {
 // dashed returns the word with dashes that the name at a place is part of, as in stages.a-b.
 func (c *checker) dashed(at span) (word string, from int, ok bool) {
 	text := c.src.Text
-	to := at.to
+	to := at.To
 	for to < len(text) && (text[to] == '-' || isNameByte(text[to])) {
 		to++
 	}
-	word = strings.TrimRight(text[at.from:to], "-")
-	return word, at.from, strings.Contains(word, "-")
+	word = strings.TrimRight(text[at.From:to], "-")
+	return word, at.From, strings.Contains(word, "-")
 }
 
 func isNameByte(b byte) bool {
@@ -122,9 +123,9 @@ func (c *checker) checkPointer(n *ast.PointerNode) typed {
 	}
 	switch n.Name {
 	case "":
-		return typed{&pointer{at, false}, c.elems[len(c.elems)-1]}
+		return typed{&eval.Pointer{Span: at, Index: false}, c.elems[len(c.elems)-1]}
 	case "index":
-		return typed{&pointer{at, true}, intType}
+		return typed{&eval.Pointer{Span: at, Index: true}, intType}
 	default:
 		c.mistake(at, CodeUnknownName, `unknown name %q: an element is "#", its place "#index"`, "#"+n.Name)
 		return c.broken(n)
@@ -144,11 +145,11 @@ func (c *checker) checkMember(n *ast.MemberNode, guarded bool) link {
 	}
 	l := link{path: base.path, at: base.at, optional: base.optional || n.Optional,
 		mayEnd: base.mayEnd || n.Optional && (base.typ.Optional || base.typ.IsAny())}
-	m := &member{span: c.off.extent(n), base: base.node, label: quote(c.off.of(n.Node)), optional: n.Optional, soft: guarded}
+	m := &eval.Member{Span: c.off.extent(n), Base: base.node, Label: quote(c.off.of(n.Node)), Optional: n.Optional, Soft: guarded}
 	l.node = m
 	if key, ok := n.Property.(*ast.StringNode); ok {
 		at := c.off.token(key)
-		m.key = &constant{at, key.Value}
+		m.Key = &eval.Constant{Span: at, Value: key.Value}
 		var known bool
 		l.typ, known = c.fieldType(n, base.typ, key, at)
 		if !known {
@@ -156,12 +157,12 @@ func (c *checker) checkMember(n *ast.MemberNode, guarded bool) link {
 		}
 		if l.whole = base.whole; l.whole {
 			l.path = append(append(make([]string, 0, len(base.path)+1), base.path...), key.Value)
-			l.at = m.span
+			l.at = m.Span
 		}
 		return l
 	}
 	index := c.present(n.Property)
-	m.key = index.node
+	m.Key = index.node
 	l.typ = c.elementType(n, base.typ, index.typ)
 	if n.Optional {
 		l.mayEnd = true // there may be no such element
@@ -208,7 +209,7 @@ func (c *checker) fieldType(n *ast.MemberNode, base value.Type, key *ast.StringN
 }
 
 func (c *checker) dashMistake(n *ast.MemberNode, base value.Type, word string, from int, known bool) {
-	at := span{from, from + len(word)}
+	at := span{From: from, To: from + len(word)}
 	owner := c.off.of(n.Node)
 	if known {
 		c.mistake(at, CodeDash, `%q is read as a subtraction: write %s["%s"]`, owner+"."+word, owner, word)

@@ -8,6 +8,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/expr/eval"
 	"example.com/pipe/engine/source"
 	"example.com/pipe/engine/value"
 )
@@ -27,11 +28,11 @@ type checker struct {
 
 // typed is a checked part: the node that evaluates it and its type.
 type typed struct {
-	node node
+	node eval.Node
 	typ  value.Type
 }
 
-func (c *checker) checkRoot(tree ast.Node, want value.Type) (node, value.Type, bool) {
+func (c *checker) checkRoot(tree ast.Node, want value.Type) (eval.Node, value.Type, bool) {
 	root := c.check(tree)
 	switch {
 	case c.failed, want.IsAny():
@@ -64,7 +65,7 @@ func (c *checker) warn(at span, code diag.Code, format string, args ...any) {
 
 // broken is the result of a part with a mistake.
 func (c *checker) broken(n ast.Node) typed {
-	return typed{&constant{span: c.off.extent(n)}, anyType}
+	return typed{&eval.Constant{Span: c.off.extent(n)}, anyType}
 }
 
 // check checks a part whose value is used as it is.
@@ -75,15 +76,15 @@ func (c *checker) visit(n ast.Node, guarded bool) typed {
 	at := c.off.extent(n)
 	switch n := n.(type) {
 	case *ast.NilNode:
-		return typed{&constant{at, nil}, value.Of(value.Null)}
+		return typed{&eval.Constant{Span: at, Value: nil}, value.Of(value.Null)}
 	case *ast.BoolNode:
-		return typed{&constant{at, n.Value}, boolType}
+		return typed{&eval.Constant{Span: at, Value: n.Value}, boolType}
 	case *ast.IntegerNode:
-		return typed{&constant{at, int64(n.Value)}, intType}
+		return typed{&eval.Constant{Span: at, Value: int64(n.Value)}, intType}
 	case *ast.FloatNode:
-		return typed{&constant{at, value.FromFloat(n.Value)}, value.TypeOf(value.FromFloat(n.Value))}
+		return typed{&eval.Constant{Span: at, Value: value.FromFloat(n.Value)}, value.TypeOf(value.FromFloat(n.Value))}
 	case *ast.StringNode:
-		return typed{&constant{at, n.Value}, stringType}
+		return typed{&eval.Constant{Span: at, Value: n.Value}, stringType}
 	case *ast.IdentifierNode, *ast.PointerNode, *ast.MemberNode, *ast.ChainNode:
 		return c.checkChain(n, guarded)
 	case *ast.UnaryNode:
@@ -169,18 +170,18 @@ func (c *checker) checkChoice(n *ast.ConditionalNode, guarded bool) typed {
 	yes, no := c.factsOf(n.Cond)
 	then := c.under(yes, func() typed { return c.visit(n.Exp1, guarded) })
 	other := c.under(no, func() typed { return c.visit(n.Exp2, guarded) })
-	return typed{&choice{c.off.extent(n), cond.node, then.node, other.node}, value.Join(then.typ, other.typ)}
+	return typed{&eval.Choice{Span: c.off.extent(n), Cond: cond.node, Then: then.node, Other: other.node}, value.Join(then.typ, other.typ)}
 }
 
 func (c *checker) checkList(n *ast.ArrayNode) typed {
-	out := &list{span: c.off.extent(n)}
+	out := &eval.List{Span: c.off.extent(n)}
 	if len(n.Nodes) == 0 {
 		return typed{out, listType}
 	}
 	var elem value.Type
 	for i, e := range n.Nodes {
 		got := c.check(e)
-		out.elems = append(out.elems, got.node)
+		out.Elems = append(out.Elems, got.node)
 		if i == 0 {
 			elem = got.typ
 		}
@@ -190,7 +191,7 @@ func (c *checker) checkList(n *ast.ArrayNode) typed {
 }
 
 func (c *checker) checkObject(n *ast.MapNode) typed {
-	out := &object{span: c.off.extent(n)}
+	out := &eval.Object{Span: c.off.extent(n)}
 	t := value.Type{Kind: value.ObjectKind}
 	for _, p := range n.Pairs {
 		pair, ok := p.(*ast.PairNode)
@@ -202,17 +203,26 @@ func (c *checker) checkObject(n *ast.MapNode) typed {
 			c.mistake(c.off.extent(pair.Key), CodeNotOffered, "the name of a field must be a word or a string")
 			continue
 		}
-		if slices.Contains(out.names, key.Value) {
+		if slices.Contains(out.Names, key.Value) {
 			c.mistake(c.off.token(key), CodeType, "field %q stands twice in one object", key.Value)
 			continue
 		}
 		got := c.check(pair.Value)
-		out.names = append(out.names, key.Value)
-		out.elems = append(out.elems, got.node)
+		out.Names = append(out.Names, key.Value)
+		out.Elems = append(out.Elems, got.node)
 		t.Fields = append(t.Fields, value.FieldType{Name: key.Value, Type: got.typ})
 	}
 	return typed{out, t}
 }
+
+var (
+	anyType    = value.Of(value.Any)
+	boolType   = value.Of(value.Bool)
+	intType    = value.Of(value.Int)
+	numberType = value.Of(value.Number)
+	stringType = value.Of(value.String)
+	listType   = value.Of(value.ListKind)
+)
 
 // didYouMean returns `: did you mean "x"?`, or what there is instead, or nothing.
 func didYouMean(word string, candidates []string) string {

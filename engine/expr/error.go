@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"example.com/pipe/engine/expr/eval"
 	"example.com/pipe/engine/source"
 )
 
@@ -29,23 +30,11 @@ func (e *Error) Error() string {
 	return b.String() + e.Message
 }
 
-// fault is an error of an evaluation at a stretch of the expression's text.
-type fault struct {
-	at  span
-	msg string
-}
-
-func (f *fault) Error() string { return f.msg }
-
-func faultf(at span, format string, args ...any) error {
-	return &fault{at: at, msg: fmt.Sprintf(format, args...)}
-}
-
-// located turns a fault into an *Error with its place in the file.
+// located turns an *eval.Fault into an *Error with its place in the file.
 func (p *Program) located(err error) error {
-	var f *fault
+	var f *eval.Fault
 	if errors.As(err, &f) {
-		return &Error{Span: p.span(f.at), Message: f.msg}
+		return &Error{Span: p.span(f.At), Message: f.Message}
 	}
-	return &Error{Span: p.span(span{0, len(p.src.Text)}), Message: err.Error()}
+	return &Error{Span: p.span(span{From: 0, To: len(p.src.Text)}), Message: err.Error()}
 }

@@ -11,8 +11,8 @@
 // value that may be missing must be guarded before it is used; whole numbers are 64-bit integers, and an
 // overflow is an error; a missing field is an error, never a silent null; every evaluated node counts
 // against MaxSteps and every new text or list against MaxBytes, so that the cost is bounded by counts and
-// not by time; no map order, clock, randomness or environment reaches a result. A scope is read where it
-// is, never converted, so that the cost of an expression does not grow with the run.
+// not by time; no map order, clock, randomness or environment reaches a result. Package eval keeps these
+// promises; this one reads and checks.
 //
 // What an author got wrong is a diagnostic with a span in the file; what goes wrong with the values at run
 // time is an *Error with a place. Programs are immutable. What names a scope holds is package compile's to
@@ -23,17 +23,18 @@ import (
 	"fmt"
 
 	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/expr/eval"
 	"example.com/pipe/engine/source"
 	"example.com/pipe/engine/value"
 )
 
 // The bounds of one expression and of one evaluation.
 const (
-	MaxSource  = 16 << 10  // bytes of an expression
-	MaxNodes   = 2000      // nodes of its syntax tree
-	MaxNesting = 100       // brackets open at one place
-	MaxSteps   = 1_000_000 // evaluated nodes, looked-at elements, and 64-byte pieces of text, an evaluation
-	MaxBytes   = 16 << 20  // of the texts and lists that one evaluation makes
+	MaxSource  = 16 << 10      // bytes of an expression
+	MaxNodes   = 2000          // nodes of its syntax tree
+	MaxNesting = 100           // brackets open at one place
+	MaxSteps   = eval.MaxSteps // evaluated nodes, looked-at elements, and 64-byte pieces of text, an evaluation
+	MaxBytes   = eval.MaxBytes // of the texts and lists that one evaluation makes
 )
 
 // The codes of this package's diagnostics.
@@ -56,7 +57,7 @@ const (
 // Program is a compiled expression. It is immutable: any number of evaluations may share it.
 type Program struct {
 	src  source.Scalar
-	root node
+	root eval.Node
 	typ  value.Type
 	want value.Type
 	refs []Ref
@@ -153,18 +154,24 @@ func (p *Program) Refs() []Ref { return p.refs }
 func (p *Program) Eval(scope *value.Object) (v value.Value, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			v, err = nil, &Error{Span: p.span(span{0, len(p.src.Text)}), Message: fmt.Sprintf("our own mistake while evaluating it: %v", r)}
+			v, err = nil, &Error{Span: p.span(span{From: 0, To: len(p.src.Text)}), Message: fmt.Sprintf("our own mistake while evaluating it: %v", r)}
 		}
 	}()
-	r := &run{scope: scope}
-	v, err = r.eval(p.root)
+	v, err = eval.Run(p.root, scope)
 	if err != nil {
 		return nil, p.located(err)
 	}
 	if err := p.want.Check(v); err != nil {
-		return nil, &Error{Span: p.span(span{0, len(p.src.Text)}), Message: "the expression gives another type: " + err.Error()}
+		return nil, &Error{Span: p.span(span{From: 0, To: len(p.src.Text)}), Message: "the expression gives another type: " + err.Error()}
 	}
 	return v, nil
 }
 
-func (p *Program) span(s span) source.Span { return p.src.At(s.from, s.to) }
+func (p *Program) span(s span) source.Span { return p.src.At(s.From, s.To) }
+
+// Function describes a function of the language for the reference.
+type Function = eval.Doc
+
+// Functions returns the language's own list of functions, sorted by name. What the library brings beyond
+// it is off.
+func Functions() []Function { return eval.Docs() }

@@ -8,6 +8,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/expr/eval"
 	"example.com/pipe/engine/value"
 )
 
@@ -16,10 +17,10 @@ func (c *checker) checkUnary(n *ast.UnaryNode) typed {
 	switch n.Operator {
 	case "!", "not":
 		x := c.wanted(n.Node, boolType, n.Operator)
-		return typed{&not{at, x.node}, boolType}
+		return typed{&eval.Not{Span: at, X: x.node}, boolType}
 	case "-":
 		x := c.wanted(n.Node, numberType, "-")
-		return typed{&negate{at, x.node}, numberOf([]value.Type{x.typ})}
+		return typed{&eval.Negate{Span: at, X: x.node}, eval.NumberOf([]value.Type{x.typ})}
 	default:
 		c.mistake(c.off.token(n), CodeNotOffered, "%q before a value is not part of the language: leave it out", n.Operator)
 		return c.broken(n)
@@ -40,7 +41,7 @@ func (c *checker) checkBinary(n *ast.BinaryNode, guarded bool) typed {
 		if left.typ.Kind != value.Null {
 			t = value.Join(left.typ.NotNull(), right.typ)
 		}
-		return typed{&coalesce{at, left.node, right.node}, t}
+		return typed{&eval.Coalesce{Span: at, Left: left.node, Right: right.node}, t}
 	case "==", "!=":
 		return c.checkEqual(n)
 	case "<", "<=", ">", ">=":
@@ -69,7 +70,7 @@ func (c *checker) checkLogic(n *ast.BinaryNode, or bool) typed {
 		yes = no
 	}
 	right := c.under(yes, func() typed { return c.wanted(n.Right, boolType, n.Operator) })
-	return typed{&logic{c.off.extent(n), or, left.node, right.node}, boolType}
+	return typed{&eval.Logic{Span: c.off.extent(n), Or: or, Left: left.node, Right: right.node}, boolType}
 }
 
 func (c *checker) checkEqual(n *ast.BinaryNode) typed {
@@ -84,17 +85,17 @@ func (c *checker) checkEqual(n *ast.BinaryNode) typed {
 				c.warn(at, CodeNeverNull, "%s is never null: the test has always the same result", quote(c.off.of(side.ast)))
 			}
 		}
-		return typed{&binary{at, n.Operator, left.node, right.node}, boolType}
+		return typed{&eval.Binary{Span: at, Op: n.Operator, Left: left.node, Right: right.node}, boolType}
 	}
 	left, right := c.present(n.Left), c.present(n.Right)
 	if !value.Assignable(left.typ, right.typ) && !value.Assignable(right.typ, left.typ) {
 		if !c.wordMistake(n, left.typ, right.typ) {
 			c.comparable(n, left.typ, right.typ)
 		}
-		return typed{&binary{at, n.Operator, left.node, right.node}, boolType}
+		return typed{&eval.Binary{Span: at, Op: n.Operator, Left: left.node, Right: right.node}, boolType}
 	}
 	c.wordMistake(n, left.typ, right.typ)
-	return typed{&binary{at, n.Operator, left.node, right.node}, boolType}
+	return typed{&eval.Binary{Span: at, Op: n.Operator, Left: left.node, Right: right.node}, boolType}
 }
 
 // comparable says that two kinds of value are never equal. Two lists or two objects of other elements may
@@ -162,7 +163,7 @@ func (c *checker) checkOrder(n *ast.BinaryNode) typed {
 		c.mistake(c.off.extent(n), CodeType, "%q compares two numbers or two strings, got %s and %s%s",
 			n.Operator, describe(left.typ), describe(right.typ), lenHint(left.typ, right.typ))
 	}
-	return typed{&binary{c.off.extent(n), n.Operator, left.node, right.node}, boolType}
+	return typed{&eval.Binary{Span: c.off.extent(n), Op: n.Operator, Left: left.node, Right: right.node}, boolType}
 }
 
 func lenHint(types ...value.Type) string {
@@ -194,7 +195,7 @@ func (c *checker) checkIn(n *ast.BinaryNode) typed {
 	default:
 		c.mistake(c.off.extent(n.Right), CodeType, `"in" looks into a list or an object, got %s`, describe(right.typ))
 	}
-	return typed{&binary{at, "in", left.node, right.node}, boolType}
+	return typed{&eval.Binary{Span: at, Op: "in", Left: left.node, Right: right.node}, boolType}
 }
 
 // listWords warns of words in x in ["…"] that x never is.
@@ -230,7 +231,7 @@ func (c *checker) checkMatches(n *ast.BinaryNode) typed {
 			strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		return c.broken(n)
 	}
-	return typed{&match{c.off.extent(n), x.node, re}, boolType}
+	return typed{&eval.Match{Span: c.off.extent(n), X: x.node, Pattern: re}, boolType}
 }
 
 func (c *checker) checkText(n *ast.BinaryNode) typed {
@@ -244,12 +245,12 @@ func (c *checker) checkText(n *ast.BinaryNode) typed {
 		c.mistake(c.off.extent(n.Left), CodeType, "%s: want string, got %s %s", n.Operator, describe(left.typ), quote(c.off.of(n.Left)))
 	}
 	right := c.wanted(n.Right, stringType, n.Operator)
-	return typed{&text{c.off.extent(n), n.Operator, left.node, right.node}, boolType}
+	return typed{&eval.Text{Span: c.off.extent(n), Op: n.Operator, Left: left.node, Right: right.node}, boolType}
 }
 
 func (c *checker) checkPlus(n *ast.BinaryNode) typed {
 	left, right := c.present(n.Left), c.present(n.Right)
-	out := &binary{c.off.extent(n), "+", left.node, right.node}
+	out := &eval.Binary{Span: c.off.extent(n), Op: "+", Left: left.node, Right: right.node}
 	isText := left.typ.Kind == value.String || right.typ.Kind == value.String
 	switch {
 	case left.typ.IsAny() && right.typ.IsAny():
@@ -257,7 +258,7 @@ func (c *checker) checkPlus(n *ast.BinaryNode) typed {
 	case isText && value.Assignable(left.typ, stringType) && value.Assignable(right.typ, stringType):
 		return typed{out, stringType}
 	case !isText && value.Assignable(left.typ, numberType) && value.Assignable(right.typ, numberType):
-		return typed{out, numberOf([]value.Type{left.typ, right.typ})}
+		return typed{out, eval.NumberOf([]value.Type{left.typ, right.typ})}
 	}
 	hint := ""
 	switch {
@@ -266,7 +267,7 @@ func (c *checker) checkPlus(n *ast.BinaryNode) typed {
 	case left.typ.Kind == value.ListKind:
 		hint = ": write concat(…) for lists"
 	}
-	c.mistake(out.span, CodeType, `"+" adds two numbers or joins two strings, got %s and %s%s`, describe(left.typ), describe(right.typ), hint)
+	c.mistake(out.Span, CodeType, `"+" adds two numbers or joins two strings, got %s and %s%s`, describe(left.typ), describe(right.typ), hint)
 	return c.broken(n)
 }
 
@@ -280,14 +281,14 @@ func (c *checker) checkArithmetic(n *ast.BinaryNode) typed {
 	}
 	left := c.wanted(n.Left, want, n.Operator)
 	right := c.wanted(n.Right, want, n.Operator)
-	t := numberOf([]value.Type{left.typ, right.typ})
+	t := eval.NumberOf([]value.Type{left.typ, right.typ})
 	switch n.Operator {
 	case "/":
 		t = numberType
 	case "%":
 		t = intType
 	}
-	return typed{&binary{c.off.extent(n), n.Operator, left.node, right.node}, t}
+	return typed{&eval.Binary{Span: c.off.extent(n), Op: n.Operator, Left: left.node, Right: right.node}, t}
 }
 
 // isDashedName answers a subtraction that is meant as a name with a dash, as in stages.a-b.x: it checks the

@@ -41,7 +41,7 @@ func pipeProblem(src source.Scalar, at span) diag.Diagnostic {
 }
 
 func problem(src source.Scalar, at span, code diag.Code, format string, args ...any) diag.Diagnostic {
-	return diag.Diagnostic{Severity: diag.Error, Code: code, Span: src.At(at.from, at.to), Message: fmt.Sprintf(format, args...)}
+	return diag.Diagnostic{Severity: diag.Error, Code: code, Span: src.At(at.From, at.To), Message: fmt.Sprintf(format, args...)}
 }
 
 // wholeOf returns the stretch of the expression without the white space around it.
@@ -49,18 +49,18 @@ func wholeOf(src source.Scalar) span {
 	text := src.Text
 	to := len(strings.TrimRight(text, " \t\r\n"))
 	from := len(text) - len(strings.TrimLeft(text, " \t\r\n"))
-	return span{min(from, to), to}
+	return span{From: min(from, to), To: to}
 }
 
 // tooLarge answers what the parser, which calls itself for each bracket, should not see.
 func tooLarge(src source.Scalar) (diag.Diagnostic, bool) {
 	text := src.Text
 	whole := wholeOf(src)
-	if whole.from == whole.to {
+	if whole.From == whole.To {
 		return problem(src, whole, CodeSyntax, `want an expression, got nothing: write one, such as true`), true
 	}
 	if len(text) > MaxSource {
-		return problem(src, span{MaxSource, MaxSource + 1}, CodeTooLarge,
+		return problem(src, span{From: MaxSource, To: MaxSource + 1}, CodeTooLarge,
 			"an expression has at most %d bytes, this one has %d: compute it in a stage and test the output", MaxSource, len(text)), true
 	}
 	depth := 0
@@ -70,7 +70,7 @@ func tooLarge(src source.Scalar) (diag.Diagnostic, bool) {
 			i = skipString(text, i)
 		case '(', '[', '{':
 			if depth++; depth > MaxNesting {
-				return problem(src, span{i, i + 1}, CodeTooLarge,
+				return problem(src, span{From: i, To: i + 1}, CodeTooLarge,
 					"brackets nest deeper than %d: split the expression", MaxNesting), true
 			}
 		case ')', ']', '}':
@@ -106,7 +106,7 @@ func findPipe(text string) (span, bool) {
 	off := newOffsets(text)
 	for _, t := range tokens {
 		if t.Is(lexer.Operator, "|") {
-			return span{off.at(t.From), off.at(t.To)}, true
+			return span{From: off.at(t.From), To: off.at(t.To)}, true
 		}
 	}
 	return span{}, false
@@ -119,9 +119,9 @@ func syntaxProblem(src source.Scalar, err error) diag.Diagnostic {
 		return problem(src, wholeOf(src), CodeSyntax, "the expression can not be read: check its brackets and operators")
 	}
 	off := newOffsets(src.Text)
-	at := span{off.at(fe.From), off.at(fe.To)}
+	at := span{From: off.at(fe.From), To: off.at(fe.To)}
 	if i := strings.Index(src.Text, "${{"); i >= 0 {
-		return problem(src, span{i, i + 3}, CodeNotExpression,
+		return problem(src, span{From: i, To: i + 3}, CodeNotExpression,
 			`"${{" stands inside an expression: what is here is one already, write it without "${{ }}"`)
 	}
 	if strings.Contains(fe.Message, "maximum allowed nodes") {
@@ -132,14 +132,14 @@ func syntaxProblem(src source.Scalar, err error) diag.Diagnostic {
 	}
 	tokens, lexErr := lexer.Lex(file.NewSource(src.Text))
 	if errors.As(lexErr, &fe) {
-		return lexProblem(src, span{off.at(fe.From), off.at(fe.To)}, fe.Message)
+		return lexProblem(src, span{From: off.at(fe.From), To: off.at(fe.To)}, fe.Message)
 	}
 	return tokenProblem(src, off, tokens, at, fe.Message)
 }
 
 // lexProblem names a text that is not made of the language's tokens.
 func lexProblem(src source.Scalar, at span, msg string) diag.Diagnostic {
-	part := src.Text[at.from:at.to]
+	part := src.Text[at.From:at.To]
 	switch {
 	case strings.Contains(msg, "not terminated"):
 		return problem(src, openString(src.Text), CodeSyntax, "a string is not closed: write the quote that ends it")
@@ -166,14 +166,14 @@ func openString(text string) span {
 			line := strings.IndexByte(text[i:end+1], '\n')
 			switch {
 			case line >= 0 && c != '`': // a quoted string ends on its line
-				return span{i, i + line}
+				return span{From: i, To: i + line}
 			case end == i || text[end] != c:
-				return span{i, len(text)}
+				return span{From: i, To: len(text)}
 			}
 			i = end
 		}
 	}
-	return span{0, len(text)}
+	return span{From: 0, To: len(text)}
 }
 
 // slips are tokens that other languages have, with what to write here.
@@ -206,7 +206,7 @@ var slips = map[string]string{
 // tokenProblem explains a token that stands where it can not.
 func tokenProblem(src source.Scalar, off offsets, tokens []lexer.Token, at span, msg string) diag.Diagnostic {
 	i := 0
-	for i < len(tokens)-1 && off.at(tokens[i].From) < at.from {
+	for i < len(tokens)-1 && off.at(tokens[i].From) < at.From {
 		i++
 	}
 	tok := tokens[i]
@@ -252,7 +252,7 @@ func numberProblem(src source.Scalar, off offsets, tokens []lexer.Token) diag.Di
 		_, intErr := strconv.ParseInt(digits, 0, 64)
 		_, floatErr := strconv.ParseFloat(digits, 64)
 		if intErr != nil && (floatErr != nil || !strings.ContainsAny(digits, ".eE")) {
-			return problem(src, span{off.at(t.From), off.at(t.To)}, CodeSyntax, "number %q can not be read, or does not fit 64 bits", clip(t.Value))
+			return problem(src, span{From: off.at(t.From), To: off.at(t.To)}, CodeSyntax, "number %q can not be read, or does not fit 64 bits", clip(t.Value))
 		}
 	}
 	return problem(src, wholeOf(src), CodeSyntax, "a number can not be read, or does not fit 64 bits")
@@ -273,7 +273,7 @@ func isSlip(tokens []lexer.Token, i int) bool {
 // endProblem explains an expression that stops too early.
 func endProblem(src source.Scalar, tokens []lexer.Token) diag.Diagnostic {
 	whole := wholeOf(src)
-	at := span{max(whole.to-1, whole.from), whole.to}
+	at := span{From: max(whole.To-1, whole.From), To: whole.To}
 	var open []string
 	for _, t := range tokens {
 		switch {

@@ -5,10 +5,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
+
+	"example.com/pipe/engine/expr/eval"
 )
 
 // span is a stretch of an expression's text, in bytes.
-type span struct{ from, to int }
+type span = eval.Span
 
 // offsets leads from the parser's places, which count characters, to bytes.
 type offsets struct {
@@ -47,12 +49,12 @@ func (o offsets) at(char int) int {
 // bracket.
 func (o offsets) token(n ast.Node) span {
 	loc := n.Location()
-	return span{o.at(loc.From), o.at(loc.To)}
+	return span{From: o.at(loc.From), To: o.at(loc.To)}
 }
 
 // extent returns the stretch that all of n takes, without brackets around it.
 func (o offsets) extent(n ast.Node) span {
-	return span{o.start(n), o.end(n)}
+	return span{From: o.start(n), To: o.end(n)}
 }
 
 func (o offsets) start(n ast.Node) int {
@@ -60,7 +62,7 @@ func (o offsets) start(n ast.Node) int {
 	case *ast.BinaryNode:
 		return o.start(n.Left)
 	case *ast.UnaryNode: // "x not in y" is a not whose place lies behind x
-		return min(o.token(n).from, o.start(n.Node))
+		return min(o.token(n).From, o.start(n.Node))
 	case *ast.MemberNode:
 		return o.start(n.Node)
 	case *ast.SliceNode:
@@ -78,7 +80,7 @@ func (o offsets) start(n ast.Node) int {
 	case *ast.PredicateNode:
 		return o.start(n.Node)
 	}
-	return o.token(n).from
+	return o.token(n).From
 }
 
 func (o offsets) end(n ast.Node) int {
@@ -86,24 +88,24 @@ func (o offsets) end(n ast.Node) int {
 	case *ast.BinaryNode:
 		return o.end(n.Right)
 	case *ast.UnaryNode:
-		return max(o.token(n).to, o.end(n.Node))
+		return max(o.token(n).To, o.end(n.Node))
 	case *ast.MemberNode:
 		if o.hasDot(n) {
-			return o.token(n.Property).to
+			return o.token(n.Property).To
 		}
 		return o.closing(o.end(n.Property), ']')
 	case *ast.SliceNode:
-		return o.closing(o.token(n).to, ']')
+		return o.closing(o.token(n).To, ']')
 	case *ast.ChainNode:
 		return o.end(n.Node)
 	case *ast.CallNode:
-		return o.endOfArgs(o.token(n).to, n.Arguments)
+		return o.endOfArgs(o.token(n).To, n.Arguments)
 	case *ast.BuiltinNode:
-		return o.endOfArgs(o.token(n).to, n.Arguments)
+		return o.endOfArgs(o.token(n).To, n.Arguments)
 	case *ast.ArrayNode:
-		return o.endOfList(o.token(n).to, n.Nodes, ']')
+		return o.endOfList(o.token(n).To, n.Nodes, ']')
 	case *ast.MapNode:
-		return o.endOfList(o.token(n).to, n.Pairs, '}')
+		return o.endOfList(o.token(n).To, n.Pairs, '}')
 	case *ast.PairNode:
 		return o.end(n.Value)
 	case *ast.ConditionalNode:
@@ -111,9 +113,9 @@ func (o offsets) end(n ast.Node) int {
 	case *ast.PredicateNode:
 		return o.end(n.Node)
 	case *ast.PointerNode:
-		return o.token(n).to + len(n.Name)
+		return o.token(n).To + len(n.Name)
 	}
-	return o.token(n).to
+	return o.token(n).To
 }
 
 // hasDot reports whether a member is written with a dot: its place is then its name's.
@@ -148,13 +150,13 @@ func (o offsets) closing(from int, bracket byte) int {
 // of returns the text of n.
 func (o offsets) of(n ast.Node) string {
 	s := o.extent(n)
-	if _, isElement := n.(*ast.PointerNode); isElement && o.text[s.from:s.to] == "." {
+	if _, isElement := n.(*ast.PointerNode); isElement && o.text[s.From:s.To] == "." {
 		return "#"
 	}
-	if s.from >= s.to {
+	if s.From >= s.To {
 		return ""
 	}
-	return clip(o.text[s.from:s.to])
+	return clip(o.text[s.From:s.To])
 }
 
 // clip shortens a text for a message and puts it on one line.

@@ -47,7 +47,7 @@ func SplitTemplate(src source.Scalar) ([]Piece, []diag.Diagnostic) {
 		}
 		end := endOfExpr(src.Text, at+len(open))
 		if end < 0 {
-			d := problem(src, span{at, at + len(open)}, CodeTemplate, `"${{" is not closed: write "}}" behind the expression`)
+			d := problem(src, span{From: at, To: at + len(open)}, CodeTemplate, `"${{" is not closed: write "}}" behind the expression`)
 			d.Help = `for the text itself write "$${{"`
 			diags = append(diags, d)
 			break

@@ -1,4 +1,4 @@
-package expr
+package eval
 
 import (
 	"math"
@@ -8,26 +8,26 @@ import (
 	"example.com/pipe/engine/value"
 )
 
-// binary is an operator whose sides are both evaluated first.
-type binary struct {
-	span
-	op          string
-	left, right node
+// Binary is an operator whose sides are both evaluated first.
+type Binary struct {
+	Span
+	Op          string
+	Left, Right Node
 }
 
-func (n *binary) eval(r *run) (value.Value, error) {
-	a, err := r.eval(n.left)
+func (n *Binary) eval(r *run) (value.Value, error) {
+	a, err := r.eval(n.Left)
 	if err != nil {
 		return nil, err
 	}
-	b, err := r.eval(n.right)
+	b, err := r.eval(n.Right)
 	if err != nil {
 		return nil, err
 	}
-	switch n.op {
+	switch n.Op {
 	case "==", "!=":
-		same, err := r.equal(n.span, a, b)
-		return same == (n.op == "=="), err
+		same, err := r.equal(n.Span, a, b)
+		return same == (n.Op == "=="), err
 	case "in":
 		return n.contains(r, a, b)
 	case "<", "<=", ">", ">=":
@@ -35,18 +35,18 @@ func (n *binary) eval(r *run) (value.Value, error) {
 	case "+":
 		if x, ok := a.(string); ok {
 			if y, ok := b.(string); ok {
-				return x + y, r.alloc(n.span, len(x)+len(y))
+				return x + y, r.alloc(n.Span, len(x)+len(y))
 			}
 		}
 	}
 	return n.arithmetic(a, b)
 }
 
-func (n *binary) contains(r *run, a, b value.Value) (value.Value, error) {
+func (n *Binary) contains(r *run, a, b value.Value) (value.Value, error) {
 	switch in := b.(type) {
 	case value.List:
 		for _, e := range in {
-			if same, err := r.equal(n.span, a, e); err != nil || same {
+			if same, err := r.equal(n.Span, a, e); err != nil || same {
 				return same, err
 			}
 		}
@@ -54,31 +54,31 @@ func (n *binary) contains(r *run, a, b value.Value) (value.Value, error) {
 	case *value.Object:
 		name, ok := a.(string)
 		if !ok {
-			return nil, faultf(n.left.place(), "in: the fields of an object have names: want string, got %s", value.Describe(a))
+			return nil, faultf(n.Left.Place(), "in: the fields of an object have names: want string, got %s", value.Describe(a))
 		}
 		_, has := in.Get(name)
 		return has, nil
 	default:
-		return nil, faultf(n.right.place(), "in: want a list or an object, got %s", value.Describe(b))
+		return nil, faultf(n.Right.Place(), "in: want a list or an object, got %s", value.Describe(b))
 	}
 }
 
-func (n *binary) compare(r *run, a, b value.Value) (value.Value, error) {
+func (n *Binary) compare(r *run, a, b value.Value) (value.Value, error) {
 	var c int
 	x, isText := a.(string)
 	y, bothText := b.(string)
 	switch {
 	case isText && bothText:
-		if err := r.read(n.span, x); err != nil {
+		if err := r.read(n.Span, x); err != nil {
 			return nil, err
 		}
 		c = strings.Compare(x, y)
 	case isNumber(a) && isNumber(b):
 		c = value.CompareNumbers(a, b)
 	default:
-		return nil, faultf(n.span, "%s: want two numbers or two strings, got %s and %s", n.op, value.Describe(a), value.Describe(b))
+		return nil, faultf(n.Span, "%s: want two numbers or two strings, got %s and %s", n.Op, value.Describe(a), value.Describe(b))
 	}
-	switch n.op {
+	switch n.Op {
 	case "<":
 		return c < 0, nil
 	case "<=":
@@ -99,38 +99,38 @@ func isNumber(v value.Value) bool {
 	}
 }
 
-func (n *binary) arithmetic(a, b value.Value) (value.Value, error) {
+func (n *Binary) arithmetic(a, b value.Value) (value.Value, error) {
 	if !isNumber(a) || !isNumber(b) {
 		want := "two numbers"
-		if n.op == "+" {
+		if n.Op == "+" {
 			want = "two numbers or two strings"
 		}
-		return nil, faultf(n.span, "%s: want %s, got %s and %s", n.op, want, value.Describe(a), value.Describe(b))
+		return nil, faultf(n.Span, "%s: want %s, got %s and %s", n.Op, want, value.Describe(a), value.Describe(b))
 	}
 	x, xInt := asInt(a)
 	y, yInt := asInt(b)
-	if n.op == "%" {
+	if n.Op == "%" {
 		return n.remainder(a, b, x, y, xInt && yInt)
 	}
-	if n.op == "/" {
+	if n.Op == "/" {
 		return n.quotient(a, b, x, y, xInt && yInt)
 	}
 	if xInt && yInt {
-		v, ok := intOp(n.op, x, y)
+		v, ok := intOp(n.Op, x, y)
 		if !ok {
-			return nil, faultf(n.span, "%s: %d and %d give a number that does not fit 64 bits", n.op, x, y)
+			return nil, faultf(n.Span, "%s: %d and %d give a number that does not fit 64 bits", n.Op, x, y)
 		}
 		return v, nil
 	}
-	return floatOp(n.span, n.op, toFloat(a), toFloat(b))
+	return floatOp(n.Span, n.Op, toFloat(a), toFloat(b))
 }
 
-func (n *binary) remainder(a, b value.Value, x, y int64, whole bool) (value.Value, error) {
+func (n *Binary) remainder(a, b value.Value, x, y int64, whole bool) (value.Value, error) {
 	switch {
 	case !whole:
-		return nil, faultf(n.span, "%%: want two integers, got %s and %s", value.Describe(a), value.Describe(b))
+		return nil, faultf(n.Span, "%%: want two integers, got %s and %s", value.Describe(a), value.Describe(b))
 	case y == 0:
-		return nil, faultf(n.right.place(), "%%: the divisor is 0")
+		return nil, faultf(n.Right.Place(), "%%: the divisor is 0")
 	case y == -1: // the processor traps on the smallest integer
 		return int64(0), nil
 	default:
@@ -139,14 +139,14 @@ func (n *binary) remainder(a, b value.Value, x, y int64, whole bool) (value.Valu
 }
 
 // quotient is exact: 4 / 2 is the integer 2, 5 / 2 is 2.5.
-func (n *binary) quotient(a, b value.Value, x, y int64, whole bool) (value.Value, error) {
+func (n *Binary) quotient(a, b value.Value, x, y int64, whole bool) (value.Value, error) {
 	if toFloat(b) == 0 {
-		return nil, faultf(n.right.place(), "/: the divisor is 0")
+		return nil, faultf(n.Right.Place(), "/: the divisor is 0")
 	}
 	if whole && y != -1 && x%y == 0 {
 		return x / y, nil
 	}
-	return floatOp(n.span, "/", toFloat(a), toFloat(b))
+	return floatOp(n.Span, "/", toFloat(a), toFloat(b))
 }
 
 func toFloat(v value.Value) float64 {
@@ -186,7 +186,7 @@ func magnitude(x int64) uint64 {
 	return uint64(x)
 }
 
-func floatOp(at span, op string, x, y float64) (value.Value, error) {
+func floatOp(at Span, op string, x, y float64) (value.Value, error) {
 	var z float64
 	switch op {
 	case "+":
@@ -204,26 +204,26 @@ func floatOp(at span, op string, x, y float64) (value.Value, error) {
 	return value.FromFloat(z), nil
 }
 
-// negate is -x.
-type negate struct {
-	span
-	x node
+// Negate is -x.
+type Negate struct {
+	Span
+	X Node
 }
 
-func (n *negate) eval(r *run) (value.Value, error) {
-	v, err := r.eval(n.x)
+func (n *Negate) eval(r *run) (value.Value, error) {
+	v, err := r.eval(n.X)
 	if err != nil {
 		return nil, err
 	}
 	if i, ok := asInt(v); ok {
 		if i == math.MinInt64 {
-			return nil, faultf(n.span, "-: %d has no counterpart that fits 64 bits", i)
+			return nil, faultf(n.Span, "-: %d has no counterpart that fits 64 bits", i)
 		}
 		return -i, nil
 	}
 	f, ok := v.(float64)
 	if !ok {
-		return nil, faultf(n.x.place(), "-: want number, got %s", value.Describe(v))
+		return nil, faultf(n.X.Place(), "-: want number, got %s", value.Describe(v))
 	}
 	return -f, nil
 }

@@ -1,4 +1,4 @@
-package expr
+package eval
 
 import (
 	"example.com/pipe/engine/value"
@@ -18,22 +18,23 @@ type item struct {
 	index int
 }
 
-// node is a checked part of an expression. eval may call itself through run.eval only, which counts.
-type node interface {
+// Node is a checked part of an expression; Place says where it stands. A node evaluates others through
+// run.eval only, which counts.
+type Node interface {
 	eval(r *run) (value.Value, error)
-	place() span
+	Place() Span
 }
 
 // eval evaluates n and counts it.
-func (r *run) eval(n node) (value.Value, error) {
-	if err := r.spend(n.place(), 1); err != nil {
+func (r *run) eval(n Node) (value.Value, error) {
+	if err := r.spend(n.Place(), 1); err != nil {
 		return nil, err
 	}
 	return n.eval(r)
 }
 
 // spend counts steps; the place is that of the part that took them.
-func (r *run) spend(at span, steps int) error {
+func (r *run) spend(at Span, steps int) error {
 	r.steps += steps
 	if r.steps > MaxSteps || steps < 0 {
 		return faultf(at, "the evaluation takes more than %d steps: look at fewer elements, or compute it in a stage", MaxSteps)
@@ -42,10 +43,10 @@ func (r *run) spend(at span, steps int) error {
 }
 
 // read counts the steps of looking at a text.
-func (r *run) read(at span, text string) error { return r.spend(at, len(text)/64) }
+func (r *run) read(at Span, text string) error { return r.spend(at, len(text)/64) }
 
 // alloc counts bytes that are about to be made, before they are.
-func (r *run) alloc(at span, bytes int) error {
+func (r *run) alloc(at Span, bytes int) error {
 	r.bytes += bytes
 	if r.bytes > MaxBytes || bytes < 0 {
 		return faultf(at, "the evaluation makes more than %d bytes of text and lists: make less, or compute it in a stage", MaxBytes)
@@ -56,7 +57,7 @@ func (r *run) alloc(at span, bytes int) error {
 // elemBytes is what an element of a list counts.
 const elemBytes = 16
 
-func (r *run) allocList(at span, n int) error {
+func (r *run) allocList(at Span, n int) error {
 	if n > MaxBytes/elemBytes {
 		n = MaxBytes/elemBytes + 1
 	}
@@ -64,7 +65,7 @@ func (r *run) allocList(at span, n int) error {
 }
 
 // equal is value.Equal, counted.
-func (r *run) equal(at span, a, b value.Value) (bool, error) {
+func (r *run) equal(at Span, a, b value.Value) (bool, error) {
 	if err := r.spend(at, 1); err != nil {
 		return false, err
 	}
@@ -107,7 +108,7 @@ func (r *run) equal(at span, a, b value.Value) (bool, error) {
 }
 
 // each evaluates body for each element of list until do says stop.
-func (r *run) each(list value.List, body node, do func(i int, got value.Value) (stop bool, err error)) error {
+func (r *run) each(list value.List, body Node, do func(i int, got value.Value) (stop bool, err error)) error {
 	r.items = append(r.items, item{})
 	defer func() { r.items = r.items[:len(r.items)-1] }()
 	for i, e := range list {
@@ -124,14 +125,14 @@ func (r *run) each(list value.List, body node, do func(i int, got value.Value) (
 }
 
 // truth evaluates n, which must be a boolean.
-func (r *run) truth(n node) (bool, error) {
+func (r *run) truth(n Node) (bool, error) {
 	v, err := r.eval(n)
 	if err != nil {
 		return false, err
 	}
 	b, ok := v.(bool)
 	if !ok {
-		return false, faultf(n.place(), "want boolean, got %s", value.Describe(v))
+		return false, faultf(n.Place(), "want boolean, got %s", value.Describe(v))
 	}
 	return b, nil
 }

@@ -1,4 +1,4 @@
-package expr
+package eval
 
 import (
 	"math"
@@ -13,7 +13,7 @@ import (
 // The functions of the list. Their arguments have the kinds of their parameters; what they make is counted
 // before it is made.
 
-func evalLen(r *run, at span, args []value.Value) (value.Value, error) {
+func evalLen(r *run, at Span, args []value.Value) (value.Value, error) {
 	switch v := args[0].(type) {
 	case string:
 		return int64(utf8.RuneCountInString(v)), r.read(at, v)
@@ -24,28 +24,28 @@ func evalLen(r *run, at span, args []value.Value) (value.Value, error) {
 	}
 }
 
-func evalLower(r *run, at span, args []value.Value) (value.Value, error) {
+func evalLower(r *run, at Span, args []value.Value) (value.Value, error) {
 	return mapText(r, at, args[0].(string), strings.ToLower)
 }
 
-func evalUpper(r *run, at span, args []value.Value) (value.Value, error) {
+func evalUpper(r *run, at Span, args []value.Value) (value.Value, error) {
 	return mapText(r, at, args[0].(string), strings.ToUpper)
 }
 
 // mapText counts three bytes for one: no letter grows more when its case changes.
-func mapText(r *run, at span, s string, f func(string) string) (value.Value, error) {
+func mapText(r *run, at Span, s string, f func(string) string) (value.Value, error) {
 	if err := r.alloc(at, 3*len(s)); err != nil {
 		return nil, err
 	}
 	return f(s), nil
 }
 
-func evalTrim(r *run, at span, args []value.Value) (value.Value, error) {
+func evalTrim(r *run, at Span, args []value.Value) (value.Value, error) {
 	s := args[0].(string)
 	return strings.TrimSpace(s), r.read(at, s)
 }
 
-func evalSplit(r *run, at span, args []value.Value) (value.Value, error) {
+func evalSplit(r *run, at Span, args []value.Value) (value.Value, error) {
 	s, sep := args[0].(string), args[1].(string)
 	if err := r.read(at, s); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func evalSplit(r *run, at span, args []value.Value) (value.Value, error) {
 	return out, nil
 }
 
-func evalJoin(r *run, at span, args []value.Value) (value.Value, error) {
+func evalJoin(r *run, at Span, args []value.Value) (value.Value, error) {
 	list, sep := args[0].(value.List), args[1].(string)
 	size := 0
 	pieces := make([]string, 0, min(len(list), MaxSteps))
@@ -84,7 +84,7 @@ func evalJoin(r *run, at span, args []value.Value) (value.Value, error) {
 	return strings.Join(pieces, sep), nil
 }
 
-func evalReplace(r *run, at span, args []value.Value) (value.Value, error) {
+func evalReplace(r *run, at Span, args []value.Value) (value.Value, error) {
 	s, from, to := args[0].(string), args[1].(string), args[2].(string)
 	if from == "" {
 		return nil, faultf(at, "replace: the text to replace is empty")
@@ -106,7 +106,7 @@ func evalReplace(r *run, at span, args []value.Value) (value.Value, error) {
 	return strings.ReplaceAll(s, from, to), nil
 }
 
-func evalString(r *run, at span, args []value.Value) (value.Value, error) {
+func evalString(r *run, at Span, args []value.Value) (value.Value, error) {
 	if err := r.weigh(at, args[0]); err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func evalString(r *run, at span, args []value.Value) (value.Value, error) {
 }
 
 // weigh counts the steps of walking all of v.
-func (r *run) weigh(at span, v value.Value) error {
+func (r *run) weigh(at Span, v value.Value) error {
 	if err := r.spend(at, 1); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (r *run) weigh(at span, v value.Value) error {
 	return nil
 }
 
-func evalInt(_ *run, at span, args []value.Value) (value.Value, error) {
+func evalInt(_ *run, at Span, args []value.Value) (value.Value, error) {
 	v, err := spelled(at, "int", args[0])
 	if err != nil {
 		return nil, err
@@ -161,12 +161,12 @@ func evalInt(_ *run, at span, args []value.Value) (value.Value, error) {
 	return int64(f), nil
 }
 
-func evalFloat(_ *run, at span, args []value.Value) (value.Value, error) {
+func evalFloat(_ *run, at Span, args []value.Value) (value.Value, error) {
 	return spelled(at, "float", args[0])
 }
 
 // spelled reads a text as the number that it spells; a number is itself.
-func spelled(at span, fn string, v value.Value) (value.Value, error) {
+func spelled(at Span, fn string, v value.Value) (value.Value, error) {
 	s, isText := v.(string)
 	if !isText {
 		return v, nil
@@ -178,7 +178,7 @@ func spelled(at span, fn string, v value.Value) (value.Value, error) {
 	return n, nil
 }
 
-func evalAbs(_ *run, at span, args []value.Value) (value.Value, error) {
+func evalAbs(_ *run, at Span, args []value.Value) (value.Value, error) {
 	if i, ok := args[0].(int64); ok {
 		if i == math.MinInt64 {
 			return nil, faultf(at, "abs: %d has no counterpart that fits 64 bits", i)
@@ -188,15 +188,15 @@ func evalAbs(_ *run, at span, args []value.Value) (value.Value, error) {
 	return math.Abs(args[0].(float64)), nil
 }
 
-func evalMin(r *run, at span, args []value.Value) (value.Value, error) {
+func evalMin(r *run, at Span, args []value.Value) (value.Value, error) {
 	return extreme(r, at, "min", args, func(c int) bool { return c < 0 })
 }
 
-func evalMax(r *run, at span, args []value.Value) (value.Value, error) {
+func evalMax(r *run, at Span, args []value.Value) (value.Value, error) {
 	return extreme(r, at, "max", args, func(c int) bool { return c > 0 })
 }
 
-func extreme(r *run, at span, fn string, args []value.Value, better func(int) bool) (value.Value, error) {
+func extreme(r *run, at Span, fn string, args []value.Value, better func(int) bool) (value.Value, error) {
 	if l, ok := args[0].(value.List); ok && len(args) == 1 {
 		args = l
 	}
@@ -218,12 +218,12 @@ func extreme(r *run, at span, fn string, args []value.Value, better func(int) bo
 	return best, nil
 }
 
-func sumOf(r *run, at span, list value.List) (value.Value, error) {
+func sumOf(r *run, at Span, list value.List) (value.Value, error) {
 	if err := r.spend(at, len(list)); err != nil {
 		return nil, err
 	}
 	var total value.Value = int64(0)
-	add := binary{span: at, op: "+"}
+	add := Binary{Span: at, Op: "+"}
 	for _, v := range list {
 		if !isNumber(v) {
 			return nil, faultf(at, "sum: want numbers, got %s", value.Describe(v))
@@ -236,21 +236,21 @@ func sumOf(r *run, at span, list value.List) (value.Value, error) {
 	return total, nil
 }
 
-func evalFirst(_ *run, _ span, args []value.Value) (value.Value, error) {
+func evalFirst(_ *run, _ Span, args []value.Value) (value.Value, error) {
 	if list := args[0].(value.List); len(list) > 0 {
 		return list[0], nil
 	}
 	return nil, nil
 }
 
-func evalLast(_ *run, _ span, args []value.Value) (value.Value, error) {
+func evalLast(_ *run, _ Span, args []value.Value) (value.Value, error) {
 	if list := args[0].(value.List); len(list) > 0 {
 		return list[len(list)-1], nil
 	}
 	return nil, nil
 }
 
-func evalKeys(r *run, at span, args []value.Value) (value.Value, error) {
+func evalKeys(r *run, at Span, args []value.Value) (value.Value, error) {
 	names, err := r.sortedNames(at, args[0].(*value.Object))
 	if err != nil {
 		return nil, err
@@ -262,7 +262,7 @@ func evalKeys(r *run, at span, args []value.Value) (value.Value, error) {
 	return out, nil
 }
 
-func evalValues(r *run, at span, args []value.Value) (value.Value, error) {
+func evalValues(r *run, at Span, args []value.Value) (value.Value, error) {
 	o := args[0].(*value.Object)
 	names, err := r.sortedNames(at, o)
 	if err != nil {
@@ -275,7 +275,7 @@ func evalValues(r *run, at span, args []value.Value) (value.Value, error) {
 	return out, nil
 }
 
-func (r *run) sortedNames(at span, o *value.Object) ([]string, error) {
+func (r *run) sortedNames(at Span, o *value.Object) ([]string, error) {
 	if err := r.sorting(at, o.Len()); err != nil {
 		return nil, err
 	}
@@ -285,14 +285,14 @@ func (r *run) sortedNames(at span, o *value.Object) ([]string, error) {
 }
 
 // sorting counts a sorted list of n elements.
-func (r *run) sorting(at span, n int) error {
+func (r *run) sorting(at Span, n int) error {
 	if err := r.spend(at, n*bits.Len(uint(n))); err != nil {
 		return err
 	}
 	return r.allocList(at, n)
 }
 
-func evalConcat(r *run, at span, args []value.Value) (value.Value, error) {
+func evalConcat(r *run, at Span, args []value.Value) (value.Value, error) {
 	n := 0
 	for _, a := range args {
 		n += len(a.(value.List))
@@ -307,7 +307,7 @@ func evalConcat(r *run, at span, args []value.Value) (value.Value, error) {
 	return out, nil
 }
 
-func evalSort(r *run, at span, args []value.Value) (value.Value, error) {
+func evalSort(r *run, at Span, args []value.Value) (value.Value, error) {
 	list := args[0].(value.List)
 	if err := r.sorting(at, len(list)); err != nil {
 		return nil, err
@@ -335,7 +335,7 @@ func evalSort(r *run, at span, args []value.Value) (value.Value, error) {
 	return out, nil
 }
 
-func evalUnique(r *run, at span, args []value.Value) (value.Value, error) {
+func evalUnique(r *run, at Span, args []value.Value) (value.Value, error) {
 	list := args[0].(value.List)
 	if err := r.weigh(at, list); err != nil {
 		return nil, err
