@@ -99,7 +99,7 @@ func normaliseItem(index int, in *Item, c Context) (Item, error) {
 		item.Line = lineIn(item.Description, item.File)
 	}
 	if item.SourceAgent == "" {
-		item.SourceAgent = c.Agent
+		item.SourceAgent = cleanText(c.Agent)
 	}
 	if item.Fingerprint == "" && c.LineText != nil {
 		item.Fingerprint = fingerprint(&item, c.LineText)

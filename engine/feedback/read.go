@@ -212,7 +212,7 @@ func readReplies(doc *value.Object) ([]Reply, error) {
 	if !ok {
 		return nil, fmt.Errorf("replies: expected a list, found %s", value.Describe(v))
 	}
-	out := make([]Reply, 0, len(list))
+	var out []Reply
 	for i, entry := range list {
 		reply, err := readReply(i, entry)
 		if err != nil {

@@ -69,7 +69,7 @@ func StateFile(s State) string {
 		{"iteration", strconv.Itoa(s.Iteration)},
 		{"max_iterations", strconv.Itoa(s.Max)},
 		{"last_action", lastAction(s.LastAction)},
-		{"updated_at", s.UpdatedAt.UTC().Format(timeLayout)},
+		{"updated_at", timeText(s.UpdatedAt)},
 	} {
 		fmt.Fprintf(&b, "%s: %s\n", f[0], f[1])
 	}
@@ -97,6 +97,13 @@ func lastAction(a Action) string {
 		return "null"
 	}
 	return a.String()
+}
+
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return "null"
+	}
+	return t.UTC().Format(timeLayout)
 }
 
 // writeItem writes one item of a state file, whole.
@@ -146,9 +153,9 @@ func yamlText(s string) string {
 		case r == '"' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)
-		case r < 0x20 || r >= 0x7f && r < 0xa0:
+		case r < 0x20:
 			fmt.Fprintf(&b, `\x%02x`, r)
-		case r == '\u2028' || r == '\u2029' || r == 0xfeff || isHidden(r) && r < 0x10000:
+		case r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' || r == 0xfeff || isHidden(r) && r < 0x10000:
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteRune(r)
@@ -195,6 +202,7 @@ func frontMatter(text string) ([]string, error) {
 
 func (s *State) set(name, text string) error {
 	var err error
+	isNull := text == "null" || text == "~"
 	switch name {
 	case "task_id":
 		s.TaskID = text
@@ -207,12 +215,13 @@ func (s *State) set(name, text string) error {
 	case "max_iterations":
 		s.Max, err = strconv.Atoi(text)
 	case "last_action":
-		if text == "null" || text == "~" {
-			text = ""
+		if !isNull {
+			err = s.LastAction.UnmarshalText([]byte(text))
 		}
-		err = s.LastAction.UnmarshalText([]byte(text))
 	case "updated_at":
-		s.UpdatedAt, err = time.Parse(time.RFC3339, text)
+		if !isNull {
+			s.UpdatedAt, err = time.Parse(time.RFC3339, text)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
