@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"example.com/pipe/engine/journal"
@@ -14,6 +12,7 @@ import (
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/proc"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/workspace"
 )
 
 // try is one try of a stage, carried out by a worker.
@@ -52,9 +51,9 @@ func (d *Driver) dispatch(s *machine.StageStarted) {
 
 // tree reads the workspace after the try, also when the try was stopped.
 func (t *try) tree() (*machine.Tree, error) {
-	tree, err := t.d.opt.ReadTree(t.d.workCtx, t.s.Base)
+	tree, err := t.d.readTree(t.d.workCtx, t.s.Base)
 	if err != nil {
-		return nil, fmt.Errorf("reading the state of the workspace: %w", err)
+		return nil, err
 	}
 	return &tree, nil
 }
@@ -80,7 +79,7 @@ func (t *try) run(ctx context.Context) (machine.StageEnded, error) {
 		return machine.StageEnded{}, storage("preparing the stage's folder", t.f.path(""), err)
 	}
 	if path := t.reportPath(); path != "" {
-		if err := removeBeneath(t.d.opt.Workspace, path); err != nil {
+		if err := removeInside(t.d.opt.Workspace.Root, path); err != nil {
 			return failed(stage.PermissionDenied, "the report %q of an earlier try can't be removed: %v", path, err), nil
 		}
 	}
@@ -108,7 +107,7 @@ func (t *try) call(ctx context.Context, kind stage.Kind, dir string, deadline ti
 		Iteration: t.s.Iteration, Attempt: t.s.Attempt, Key: t.s.Key,
 		Config: orEmpty(t.node.Config), Inputs: orEmpty(t.s.Inputs),
 		Prompt: t.s.Prompt, Brief: t.s.Brief, Items: t.s.OpenItems,
-		Env: t.d.environ(t.s, t.f), Dir: dir, Workspace: t.d.opt.Workspace,
+		Env: t.d.environ(t.s, t.f), Dir: dir, Workspace: t.d.opt.Workspace.Root,
 		StageDir: filepath.Join(t.f.run, t.f.rel), Deadline: deadline,
 	})
 	var log *proc.LogError
@@ -123,40 +122,23 @@ func (t *try) call(ctx context.Context, kind stage.Kind, dir string, deadline ti
 func (t *try) resolveDir() (string, *machine.StageEnded) {
 	ws := t.d.opt.Workspace
 	if t.s.Dir == "" {
-		return ws, nil
+		return ws.Root, nil
 	}
-	name := t.s.Dir
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(ws, name)
-	}
-	if _, inside := below(ws, name); !inside {
-		return "", refuse(stage.PermissionDenied, "dir %q leaves the workspace", t.s.Dir)
-	}
-	real, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return "", refuse(stage.Unavailable, "dir %q is not there: %v", t.s.Dir, bareError(err))
-	}
-	rel, inside := below(ws, real)
-	if !inside {
-		return "", refuse(stage.PermissionDenied, "dir %q leads out of the workspace by a symbolic link", t.s.Dir)
-	}
-	if info, err := os.Stat(real); err != nil || !info.IsDir() {
-		return "", refuse(stage.Unavailable, "dir %q is not a folder", t.s.Dir)
-	}
-	t.dir = rel
-	return real, nil
-}
-
-// below gives name relative to base ("" for base itself), if it lies there by its spelling.
-func below(base, name string) (string, bool) {
-	rel, err := filepath.Rel(base, name)
+	dir, err := ws.Resolve(t.s.Dir)
 	switch {
-	case err != nil, rel == "..", strings.HasPrefix(rel, ".."+string(filepath.Separator)):
-		return "", false
-	case rel == ".":
-		return "", true
+	case errors.Is(err, workspace.ErrOutside):
+		return "", refuse(stage.PermissionDenied, "dir %q must lie in the workspace: %v", t.s.Dir, workspace.ErrOutside)
+	case err != nil:
+		return "", refuse(stage.Unavailable, "dir %q can't be used: %v", t.s.Dir, err)
 	}
-	return filepath.ToSlash(rel), true
+	rel, err := filepath.Rel(ws.Root, dir)
+	if err != nil {
+		return "", refuse(stage.Unavailable, "dir %q can't be used: %v", t.s.Dir, err)
+	}
+	if rel != "." {
+		t.dir = filepath.ToSlash(rel)
+	}
+	return dir, nil
 }
 
 // reportPath is where the stage leaves its report, relative to the workspace; "" where it has none.
@@ -182,13 +164,4 @@ func storage(op, path string, err error) error {
 		return err
 	}
 	return &journal.StorageError{Op: op, Path: path, Err: err}
-}
-
-// bareError takes the operation and the path off an error of package os.
-func bareError(err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }

@@ -11,6 +11,7 @@ import (
 	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/workspace"
 )
 
 // Journal takes the steps of the machine. Append is durable when it returns.
@@ -18,20 +19,17 @@ type Journal interface {
 	Append(journal.Line) error
 }
 
-// Options is what a driver is made of. All folders are absolute and without symbolic links.
+// Options is what a driver is made of.
 type Options struct {
 	Plan    *plan.Plan
 	Machine *machine.Machine // new, or with all records of the journal applied
 	Journal Journal
 
-	Dir       string       // of the run
-	Workspace string       // where the stages work
-	Kinds     []stage.Kind // by which the nodes of the plan run
-	Environ   []string     // our own environment
-	CleanEnv  bool         // "environment: clean"
-
-	// ReadTree reads the state of the workspace, and what differs from the tree named, if one is.
-	ReadTree func(ctx context.Context, since string) (machine.Tree, error)
+	Dir       string               // of the run, absolute and without symbolic links
+	Workspace *workspace.Workspace // where the stages work; its store is in the run's folder
+	Kinds     []stage.Kind         // by which the nodes of the plan run
+	Environ   []string             // our own environment
+	CleanEnv  bool                 // "environment: clean"
 
 	Now    func() time.Time
 	Stay   bool               // while the run waits for a person, wait too
@@ -43,9 +41,10 @@ type Options struct {
 type Driver struct {
 	opt     Options
 	info    machine.RunInfo // from the first record
-	env     []string // what every process gets of our own environment
+	env     []string        // what every process gets of our own environment
 	kinds   map[string]stage.Kind
 	derived *derived
+	reports []string // paths of reports, which are no part of the tree
 
 	seq     int64           // of the last line
 	last    machine.Instant // of the last step: time does not run backwards within a run
@@ -79,7 +78,8 @@ type timer struct {
 // New returns a driver.
 func New(opt Options) *Driver {
 	d := &Driver{
-		opt: opt,
+		opt:      opt,
+		reports:  reportPaths(&opt.Plan.Graph),
 		env:      baseEnviron(opt.Environ, opt.CleanEnv),
 		kinds:    make(map[string]stage.Kind, len(opt.Kinds)),
 		running:  map[string]context.CancelCauseFunc{},

@@ -50,7 +50,7 @@ func (d *Driver) environ(s *machine.StageStarted, f *folder) []string {
 		"PIPE_STAGE="+s.Stage,
 		"PIPE_ITERATION="+strconv.Itoa(s.Iteration),
 		"PIPE_ATTEMPT="+strconv.Itoa(s.Attempt),
-		"PIPE_WORKSPACE="+d.opt.Workspace,
+		"PIPE_WORKSPACE="+d.opt.Workspace.Root,
 		"PIPE_IDEMPOTENCY_KEY="+s.Key,
 		"PIPE_INPUT="+f.path(inputName),
 		"PIPE_BRIEF="+f.path(briefName),

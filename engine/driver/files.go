@@ -1,148 +1,80 @@
 package driver
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"golang.org/x/sys/unix"
+	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/workspace"
 )
 
-// errTooLarge says that a file holds more than its reader takes.
-var errTooLarge = errors.New("the file is too large")
-
-// openBeneath opens a regular file below base without following a symbolic link in any part of name, and
-// without waiting for anybody (a FIFO is refused, not waited for). It walks part by part with openat, so
-// that a folder swapped for a link between a check and the use is refused like one that was a link before.
-func openBeneath(base, name string) (*os.File, error) {
-	dir, last, err := openParent(base, name)
+// readTree reads the state of the workspace, and what differs from the tree named, if one is.
+func (d *Driver) readTree(ctx context.Context, since string) (machine.Tree, error) {
+	ws := d.opt.Workspace
+	tree, err := ws.Read(ctx, workspace.ReadOptions{Exclude: d.reports})
 	if err != nil {
-		return nil, err
+		return machine.Tree{}, fmt.Errorf("reading the state of the workspace: %w", err)
 	}
-	defer unix.Close(dir)
-	fd, err := openat(dir, last, unix.O_RDONLY|unix.O_NONBLOCK)
-	if err != nil {
-		return nil, pathError(name, err)
-	}
-	f := os.NewFile(uintptr(fd), name)
-	info, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		f.Close()
-		return nil, fmt.Errorf("%q is %s, expected a regular file", name, describeMode(info.Mode()))
-	}
-	return f, nil
-}
-
-// openParent opens the folder that holds the last part of name.
-func openParent(base, name string) (fd int, last string, err error) {
-	if !filepath.IsLocal(name) {
-		return -1, "", fmt.Errorf("%q leaves its folder", name)
-	}
-	parts := strings.Split(filepath.ToSlash(filepath.Clean(name)), "/")
-	fd, err = unix.Open(base, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return -1, "", &fs.PathError{Op: "open", Path: base, Err: err}
-	}
-	for _, part := range parts[:len(parts)-1] {
-		next, err := openat(fd, part, unix.O_RDONLY|unix.O_DIRECTORY)
-		unix.Close(fd)
-		if err != nil {
-			return -1, "", pathError(name, err)
-		}
-		fd = next
-	}
-	return fd, parts[len(parts)-1], nil
-}
-
-func openat(dir int, name string, flags int) (int, error) {
-	for {
-		fd, err := unix.Openat(dir, name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-		if err != unix.EINTR {
-			return fd, err
+	out := machine.Tree{Hash: tree.Hash, Tracked: tree.Tracked}
+	if since != "" {
+		if out.Changed, err = ws.Changed(ctx, since, tree.Hash); err != nil {
+			return machine.Tree{}, fmt.Errorf("comparing the workspace with what it was: %w", err)
 		}
 	}
+	return out, nil
 }
 
-// pathError explains what the kernel says of a link where none may be.
-func pathError(name string, err error) error {
-	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EMLINK) {
-		return fmt.Errorf("%q is, or is reached through, a symbolic link, which is not followed", name)
+// reportPaths gives where the stages of a graph leave their reports: they are no part of the tree.
+func reportPaths(g *plan.Graph) []string {
+	var out []string
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if n.Feedback != nil && n.Feedback.Path != "" {
+			out = append(out, n.Feedback.Path)
+		}
+		if n.Body != nil {
+			out = append(out, reportPaths(n.Body)...)
+		}
 	}
-	return &fs.PathError{Op: "open", Path: name, Err: err}
+	return out
 }
 
-func describeMode(m fs.FileMode) string {
+// explain says in an author's words why a file that a stage left is not read.
+func explain(err error, limit int64) error {
 	switch {
-	case m.IsDir():
-		return "a folder"
-	case m&fs.ModeNamedPipe != 0:
-		return "a FIFO"
-	case m&fs.ModeSocket != 0:
-		return "a socket"
-	case m&fs.ModeDevice != 0:
-		return "a device"
+	case errors.Is(err, workspace.ErrOutside):
+		return errors.New("it is, or is reached through, a symbolic link, or leaves its folder; neither is followed")
+	case errors.Is(err, workspace.ErrNotRegular):
+		return errors.New("it is not a regular file")
+	case errors.Is(err, workspace.ErrTooLarge):
+		return fmt.Errorf("it is larger than the %d bytes that it may have", limit)
 	}
-	return "no regular file"
+	return err
 }
 
-// readBeneath reads a file as openBeneath opens it, at most limit bytes; one that is larger is errTooLarge.
-func readBeneath(base, name string, limit int64) ([]byte, error) {
-	f, err := openBeneath(base, name)
+// removeInside removes the file or link of this name, which has slashes, below root, if there is one. What
+// is reached through a link that leads out of root, and a folder in its place, are left alone: reading them
+// is refused.
+func removeInside(root, name string) error {
+	r, err := os.OpenRoot(root)
 	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > limit {
-		return nil, errTooLarge
-	}
-	b := make([]byte, 0, info.Size()+1)
-	for {
-		if len(b) == cap(b) {
-			b = append(b, 0)[:len(b)]
-		}
-		n, err := f.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		if int64(len(b)) > limit {
-			return nil, errTooLarge
-		}
-		if err == io.EOF {
-			return b, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-}
-
-// removeBeneath removes the file or link name below base, if there is one; links on the way to it are not
-// followed, and what hides behind one is left alone. A folder in its place is left alone too.
-func removeBeneath(base, name string) error {
-	dir, last, err := openParent(base, name)
-	if err != nil {
-		if isMissing(err) || errors.Is(err, unix.ENOTDIR) {
-			return nil
-		}
 		return err
 	}
-	defer unix.Close(dir)
-	switch err := unix.Unlinkat(dir, last, 0); {
-	case err == nil, errors.Is(err, unix.ENOENT), errors.Is(err, unix.EISDIR), errors.Is(err, unix.EPERM):
-		return nil
-	default:
-		return &fs.PathError{Op: "unlink", Path: name, Err: err}
+	defer r.Close()
+	name = filepath.FromSlash(name)
+	info, err := r.Lstat(name)
+	if err != nil || info.IsDir() {
+		return nil //nolint:nilerr // there is nothing that could be taken for a report
 	}
+	if err := r.Remove(name); err != nil && !isMissing(err) {
+		return err
+	}
+	return nil
 }
 
 func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

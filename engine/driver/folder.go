@@ -16,6 +16,7 @@ import (
 	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/value"
+	"example.com/pipe/engine/workspace"
 )
 
 // The names of what lies in a stage folder. The two logs are written by the kind.
@@ -48,6 +49,9 @@ type folder struct {
 }
 
 func (f *folder) path(name string) string { return filepath.Join(f.run, f.rel, name) }
+
+// slash is a file of the folder relative to the run's, with slashes.
+func (f *folder) slash(name string) string { return filepath.ToSlash(filepath.Join(f.rel, name)) }
 
 // input is what PIPE_INPUT names. Effect tells a later process of ours whose folder this is.
 type input struct {
@@ -182,7 +186,7 @@ func (f *folder) begun(effect string) (bool, error) {
 		}
 		return false, err
 	}
-	b, err := readBeneath(f.run, filepath.Join(f.rel, inputName), 1<<30)
+	b, err := workspace.ReadInside(f.run, f.slash(inputName), 1<<30)
 	if err != nil {
 		return true, nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/workspace"
 )
 
 // InboxDir is the folder of a run in which answers wait to be journalled, each in a file "<ULID>.json".
@@ -100,9 +101,9 @@ func readAnswer(dir, id string) (machine.Answer, error) {
 	if _, err := ulid.ParseStrict(id); err != nil {
 		return machine.Answer{}, fmt.Errorf("its name is not a ULID")
 	}
-	b, err := readBeneath(dir, filepath.Join(InboxDir, id+".json"), maxAnswer)
+	b, err := workspace.ReadInside(dir, InboxDir+"/"+id+".json", maxAnswer)
 	if err != nil {
-		return machine.Answer{}, err
+		return machine.Answer{}, explain(err, maxAnswer)
 	}
 	ev, err := machine.UnmarshalEvent(b)
 	if err != nil {
@@ -157,9 +158,9 @@ func (d *Driver) withTree(ctx context.Context, a machine.Answer) (machine.Answer
 	if a.Kind == machine.Cancel {
 		return a, nil
 	}
-	tree, err := d.opt.ReadTree(ctx, "")
+	tree, err := d.readTree(ctx, "")
 	if err != nil && a.Kind != machine.DecideAbort && a.Kind != machine.Reject {
-		return a, fmt.Errorf("reading the state of the workspace: %w", err)
+		return a, err
 	}
 	a.Tree = tree
 	return a, nil

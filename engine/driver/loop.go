@@ -275,9 +275,9 @@ func (d *Driver) carryOut(e machine.Effect) {
 		d.timers = slices.Insert(d.timers, at, timer{e.Effect, e.Until})
 	case machine.ReadTree:
 		d.work(e.Effect, "it read the workspace", func(ctx context.Context) outcome {
-			tree, err := d.opt.ReadTree(ctx, e.Since)
+			tree, err := d.readTree(ctx, e.Since)
 			if err != nil {
-				return outcome{err: fmt.Errorf("reading the state of the workspace: %w", err)}
+				return outcome{err: err}
 			}
 			return outcome{event: func(at machine.Instant) machine.Event {
 				return machine.TreeRead{At: at, Effect: e.Effect, Tree: tree}

@@ -3,9 +3,9 @@ package driver
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +17,7 @@ import (
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/stage"
 	"example.com/pipe/engine/value"
+	"example.com/pipe/engine/workspace"
 	"example.com/pipe/specs/data"
 )
 
@@ -70,13 +71,12 @@ func (t *try) isReport() bool {
 
 // outputs reads PIPE_OUTPUT and puts it together with what the kind gave.
 func (t *try) outputs(out *stage.Outcome) (*value.Object, error) {
-	b, err := readBeneath(t.f.run, filepath.Join(t.f.rel, outputName), maxOutput)
+	b, err := workspace.ReadInside(t.f.run, t.f.slash(outputName), maxOutput)
 	switch {
-	case isMissing(err):
-	case errors.Is(err, errTooLarge):
-		return nil, fmt.Errorf("PIPE_OUTPUT is larger than the %d bytes that it may have; large results belong into a file of the workspace, named by an output", maxOutput)
-	case err != nil:
-		return nil, fmt.Errorf("PIPE_OUTPUT can't be read: %w", err)
+	case errors.Is(err, workspace.ErrTooLarge):
+		return nil, fmt.Errorf("PIPE_OUTPUT: %w; a large result belongs into a file of the workspace that an output names", explain(err, maxOutput))
+	case err != nil && !isMissing(err):
+		return nil, fmt.Errorf("PIPE_OUTPUT can't be read: %w", explain(err, maxOutput))
 	}
 	texts, err := parseOutput(b)
 	if err != nil {
@@ -118,7 +118,7 @@ func (t *try) result(out *stage.Outcome) (*feedback.Result, stage.Class, string)
 		return nil, stage.OK, ""
 	}
 	normal, err := feedback.Normalise(*given, feedback.Context{
-		Root: t.d.opt.Workspace, Dir: t.dir, Agent: t.agent(), LineText: t.lineText(),
+		Root: t.root(), Dir: t.dir, Agent: t.agent(), LineText: t.lineText(),
 	})
 	if err != nil {
 		return nil, bad, fmt.Sprintf("items in %s: %v", t.where(), err)
@@ -137,18 +137,16 @@ func (t *try) where() string {
 // document reads the items of PIPE_FEEDBACK, or of the path where the format is items; nil if there is
 // none.
 func (t *try) document() (*feedback.Result, error) {
-	base, name := t.f.run, filepath.Join(t.f.rel, feedbackName)
+	base, name := t.f.run, t.f.slash(feedbackName)
 	if p := t.reportPath(); p != "" && !t.isReport() {
-		base, name = t.d.opt.Workspace, filepath.FromSlash(p)
+		base, name = t.root(), p
 	}
-	b, err := readBeneath(base, name, maxFeedback)
+	b, err := workspace.ReadInside(base, name, maxFeedback)
 	switch {
 	case isMissing(err):
 		return nil, nil
-	case errors.Is(err, errTooLarge):
-		return nil, fmt.Errorf("%s is larger than the %d bytes that it may have", t.where(), maxFeedback)
 	case err != nil:
-		return nil, fmt.Errorf("%s can't be read: %w", t.where(), err)
+		return nil, fmt.Errorf("%s can't be read: %w", t.where(), explain(err, maxFeedback))
 	}
 	v, err := decodeItems(b)
 	if err != nil {
@@ -166,7 +164,7 @@ func (t *try) report(out *stage.Outcome) (*feedback.Result, string) {
 	fb := t.node.Feedback
 	in := convert.Input{
 		ExitCode: max(out.ExitCode, 0), OKExitCodes: fb.OKExitCodes,
-		Root: t.d.opt.Workspace, Dir: t.dir, LineText: t.lineText(),
+		Root: t.root(), Dir: t.dir, LineText: t.lineText(),
 	}
 	if fb.Pattern != "" {
 		re, err := regexp.Compile(fb.Pattern)
@@ -175,29 +173,23 @@ func (t *try) report(out *stage.Outcome) (*feedback.Result, string) {
 		}
 		in.Pattern = re
 	}
-	open := func(base, name string) (*os.File, error) { return openBeneath(base, filepath.FromSlash(name)) }
-	stdout, err := open(t.f.run, path.Join(filepath.ToSlash(t.f.rel), StdoutName))
+	base, name := t.f.run, t.f.slash(StdoutName)
 	if fb.Path != "" {
-		if stdout != nil {
-			stdout.Close()
-		}
-		stdout, err = open(t.d.opt.Workspace, fb.Path)
+		base, name = t.root(), fb.Path
 	}
-	if err != nil && (fb.Path != "" || !isMissing(err)) {
-		return nil, fmt.Sprintf("the report can't be read: %v", err)
+	stdout, why := openReport(base, name, fb.Path == "")
+	if why != "" {
+		return nil, why
 	}
-	if stdout != nil {
-		defer stdout.Close()
-		in.Stdout = stdout
-	}
+	defer stdout.Close() // a nil file takes it
+	in.Stdout = reader(stdout)
 	if fb.Path == "" && fb.Format != convert.GoTest {
-		stderr, err := open(t.f.run, path.Join(filepath.ToSlash(t.f.rel), StderrName))
-		if err == nil {
-			defer stderr.Close()
-			in.Stderr = stderr
-		} else if !isMissing(err) {
-			return nil, fmt.Sprintf("the report can't be read: %v", err)
+		stderr, why := openReport(t.f.run, t.f.slash(StderrName), true)
+		if why != "" {
+			return nil, why
 		}
+		defer stderr.Close()
+		in.Stderr = reader(stderr)
 	}
 	if fb.Format == convert.GoTest {
 		in.Module, in.ModuleDir = t.module()
@@ -209,11 +201,36 @@ func (t *try) report(out *stage.Outcome) (*feedback.Result, string) {
 	return &r, ""
 }
 
+// openReport opens a report. One that may be missing gives nil then; else the text says why there is none.
+func openReport(base, name string, mayMiss bool) (*os.File, string) {
+	f, err := workspace.OpenInside(base, name)
+	switch {
+	case isMissing(err) && mayMiss:
+		return nil, ""
+	case isMissing(err):
+		return nil, fmt.Sprintf("the report %q is not there: the stage must write it anew in each try", name)
+	case err != nil:
+		return nil, fmt.Sprintf("the report %q can't be read: %v", name, explain(err, 0))
+	}
+	return f, ""
+}
+
+// reader is f, or nothing at all for a nil file.
+func reader(f *os.File) io.Reader {
+	if f == nil {
+		return nil
+	}
+	return f
+}
+
+// root is the workspace.
+func (t *try) root() string { return t.d.opt.Workspace.Root }
+
 // module finds the Go module that the stage works in: the nearest go.mod at its folder or above, in the
 // workspace.
 func (t *try) module() (modulePath, dir string) {
 	for dir = t.dir; ; dir = strings.TrimSuffix(path.Dir(dir), ".") {
-		b, err := readBeneath(t.d.opt.Workspace, filepath.FromSlash(path.Join(dir, "go.mod")), 1<<20)
+		b, err := workspace.ReadInside(t.root(), path.Join(dir, "go.mod"), 1<<20)
 		if err == nil {
 			for line := range strings.Lines(string(b)) {
 				if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok {
@@ -253,7 +270,7 @@ func (t *try) lineText() func(string, int) string {
 	return func(file string, line int) string {
 		if file != name || lines == nil {
 			name, lines = file, []string{}
-			if b, err := readBeneath(t.d.opt.Workspace, filepath.FromSlash(file), most); err == nil {
+			if b, err := workspace.ReadInside(t.root(), file, most); err == nil {
 				lines = strings.Split(string(b), "\n")
 			}
 		}
