@@ -4,18 +4,30 @@ import "strings"
 
 // block explains a literal or folded block scalar; i is the place of its indicator. It returns the end of
 // the last line with content.
+//
+// Where the header gives the indentation as a number, that number counts from a parent that is not known
+// here. The decoded text decides then: only one indentation leads to it.
 func (t *trace) block(i int, folded bool) int {
-	end, next := t.line(i)
-	indent, ok := t.indent(i, end, next)
-	if !ok {
-		t.ok = t.want == ""
-		return end
+	header, next := t.line(i)
+	least, most := t.indents(i, header, next)
+	for indent := least; indent <= most; indent++ {
+		try := *t
+		end := try.lines(next, header, indent, folded)
+		if try.ok && try.n == len(t.want) || indent == most {
+			*t = try
+			return end
+		}
 	}
+	return header
+}
+
+// lines explains the lines of a block scalar from i on, indented by indent. end is where its header ends.
+func (t *trace) lines(i, end, indent int, folded bool) int {
 	var lead int    // place of the break that ended the line before; -1: there was none
 	var empty []int // places of the breaks of empty lines after it
 	var blankBefore, some bool
 	lead = -1
-	i, empty = t.indentation(next, indent, nil)
+	i, empty = t.indentation(i, indent, nil)
 	for t.ok && i < len(t.text) && t.column(i) == indent && t.n < len(t.want) {
 		blank := isBlank(t.text[i])
 		switch {
@@ -76,27 +88,26 @@ func (t *trace) column(i int) int {
 	return i - (strings.LastIndexAny(t.text[:i], "\r\n") + 1)
 }
 
-// indent finds the indentation of the content of a block scalar with the header text[i:end]. Where the
-// header gives it as a number, that number counts from a parent that is not known here; the decoded text
-// tells it then: its first line keeps the blanks beyond the indentation.
-func (t *trace) indent(i, end, next int) (int, bool) {
+// indents returns the least and the most indentation that the content of a block scalar with the header
+// text[i:end] may have.
+func (t *trace) indents(i, end, next int) (least, most int) {
 	header := strings.TrimLeft(t.text[i+1:end], "+-")
 	given := header != "" && header[0] >= '1' && header[0] <= '9'
-	most := 0
 	for at := next; at < len(t.text); {
 		stop, after := t.line(at)
-		line := t.text[at:stop]
-		spaces := len(line) - len(strings.TrimLeft(line, " "))
+		spaces := stop - at - len(strings.TrimLeft(t.text[at:stop], " "))
 		most = max(most, spaces)
-		if spaces < len(line) {
-			if !given {
-				return max(most, 1), true
+		if spaces < stop-at {
+			if given {
+				most = spaces
 			}
-			first := strings.TrimLeft(t.want, "\n")
-			kept := len(first) - len(strings.TrimLeft(first, " "))
-			return spaces - kept, spaces > kept
+			break
 		}
 		at = after
 	}
-	return max(most, 1), !given
+	most = max(most, 1)
+	if given {
+		return 1, min(most, maxDepth)
+	}
+	return most, most
 }

@@ -144,6 +144,9 @@ func (doc *document) locate(err error) fault {
 	// The scanner looks up to four characters ahead, and over blanks and line ends.
 	reached := strings.TrimRight(text[:max(0, r.given-4)], " \t\r\n")
 	at := fault{message: strings.TrimPrefix(err.Error(), "yaml: "), line: doc.text.Pos(len(reached)).Line}
+	if strings.Contains(at.message, "a tab character") { // a blank itself
+		at.line = doc.tabLine(at.line)
+	}
 	if number, rest, ok := strings.Cut(strings.TrimPrefix(at.message, "line "), ": "); ok && strings.HasPrefix(at.message, "line ") {
 		if n, err := strconv.Atoi(number); err == nil {
 			at.message, at.opened = rest, n
@@ -153,6 +156,17 @@ func (doc *document) locate(err error) fault {
 		at.opened++ // these count lines from zero
 	}
 	return at
+}
+
+// tabLine returns the first line from the given one on that is indented with a tab.
+func (doc *document) tabLine(line int) int {
+	for l := line; l <= doc.text.Lines(); l++ {
+		text := doc.text.Line(l)
+		if strings.Contains(text[:len(text)-len(strings.TrimLeft(text, " \t"))], "\t") {
+			return l
+		}
+	}
+	return line
 }
 
 // isParserMessage tells the parser's messages, whose line is one too low, from the scanner's.
