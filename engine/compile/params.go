@@ -38,7 +38,10 @@ func (c *compiler) param(p *specs.Param, what string) plan.Param {
 		}
 	}
 	if p.Default != nil {
-		out.Default = c.paramDefault(p, out.Type, what)
+		var ok bool
+		if out.Default, ok = c.paramDefault(p, out.Type, what); !ok {
+			out.Required = true // it is there, with a value that was reported
+		}
 	}
 	return out
 }
@@ -92,10 +95,10 @@ func typeWord(word string) value.Type {
 }
 
 // paramDefault gives the value of a default, which must be of the param's type.
-func (c *compiler) paramDefault(p *specs.Param, t value.Type, what string) value.Value {
+func (c *compiler) paramDefault(p *specs.Param, t value.Type, what string) (value.Value, bool) {
 	v, ok := c.constant(p.Default, "a default")
 	if !ok {
-		return nil
+		return nil, false
 	}
 	if err := t.Check(v); err != nil {
 		d := c.diags.Errorf(CodeDefault, p.Default.Span, "the default of %s %q does not fit: %v", what, p.Name.Value, err)
@@ -107,9 +110,9 @@ func (c *compiler) paramDefault(p *specs.Param, t value.Type, what string) value
 				}
 			}
 		}
-		return nil
+		return nil, false
 	}
-	return v
+	return v, true
 }
 
 // constant gives the value of data that holds no expressions.

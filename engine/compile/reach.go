@@ -90,7 +90,7 @@ func (c *compiler) ask() {
 		}
 		c.eachText(s, func(text string) {
 			for _, m := range scanMentions(text) {
-				if t, ok := c.index[m.id]; ok {
+				if t, ok := c.index[c.meant(m)]; ok {
 					question(i, t)
 				}
 			}
