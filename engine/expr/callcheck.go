@@ -21,26 +21,6 @@ func (c *checker) checkCallNode(n *ast.CallNode) typed {
 	return c.broken(n)
 }
 
-func (c *checker) methodMistake(n *ast.CallNode, callee *ast.MemberNode) {
-	base := c.off.of(callee.Node)
-	key, _ := callee.Property.(*ast.StringNode)
-	at := c.off.token(callee.Property)
-	if key == nil {
-		c.mistake(at, CodeNotOffered, "only a function can be called, by its name")
-		return
-	}
-	if eval.Find(key.Value) != nil || eval.FindPredicate(key.Value) != nil {
-		c.mistake(at, CodeUnknownFunction, "values have no methods: write %s(%s)", key.Value, base)
-		return
-	}
-	switch key.Value {
-	case "contains", "startsWith", "endsWith", "matches":
-		c.mistake(at, CodeUnknownFunction, "values have no methods: write %s %s …", base, key.Value)
-		return
-	}
-	c.mistake(at, CodeUnknownFunction, "values have no methods, and there is no function %q%s", key.Value, functionHint(key.Value))
-}
-
 // checkCall checks a call of a function by its name.
 func (c *checker) checkCall(n ast.Node, fn string, args []ast.Node) typed {
 	if p := eval.FindPredicate(fn); p != nil {

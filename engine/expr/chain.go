@@ -78,7 +78,7 @@ func (c *checker) checkName(n *ast.IdentifierNode, guarded bool) link {
 
 func (c *checker) unknownName(n *ast.IdentifierNode, at span) {
 	names := c.env.names()
-	if word, from, ok := c.dashed(at); ok {
+	if word, from, ok := dashed(c.src.Text, at); ok {
 		if _, known := c.env.lookup(word); known {
 			c.mistake(span{From: from, To: from + len(word)}, CodeDash, "%q is read as a subtraction: a name with a dash can not stand alone, rename it", word)
 			return
@@ -101,8 +101,7 @@ func (c *checker) unknownName(n *ast.IdentifierNode, at span) {
 }
 
 // dashed returns the word with dashes that the name at a place is part of, as in stages.a-b.
-func (c *checker) dashed(at span) (word string, from int, ok bool) {
-	text := c.src.Text
+func dashed(text string, at span) (word string, from int, ok bool) {
 	to := at.To
 	for to < len(text) && (text[to] == '-' || isNameByte(text[to])) {
 		to++
@@ -170,13 +169,6 @@ func (c *checker) checkMember(n *ast.MemberNode, guarded bool) link {
 	return l
 }
 
-// needBase says that a member is read from a value that may be missing.
-func (c *checker) needBase(n *ast.MemberNode) {
-	base := c.off.of(n.Node)
-	c.mistake(c.off.extent(n.Node), CodeMaybeMissing,
-		`%s may be missing: write "?." behind it, give the whole a default with "??", or test it first, such as %s != nil && …`, quote(base), base)
-}
-
 // fieldType returns the type of a field that is named in the text.
 func (c *checker) fieldType(n *ast.MemberNode, base value.Type, key *ast.StringNode, at span) (value.Type, bool) {
 	switch base.Kind {
@@ -194,7 +186,7 @@ func (c *checker) fieldType(n *ast.MemberNode, base value.Type, key *ast.StringN
 	if t, ok := c.env.fields.get(base, key.Value); ok {
 		return t, true
 	}
-	if word, from, ok := c.dashed(at); ok && c.off.hasDot(n) {
+	if word, from, ok := dashed(c.src.Text, at); ok && c.off.hasDot(n) {
 		_, known := c.env.fields.get(base, word)
 		if known || !base.Open {
 			c.dashMistake(n, base, word, from, known)
@@ -206,17 +198,6 @@ func (c *checker) fieldType(n *ast.MemberNode, base value.Type, key *ast.StringN
 	}
 	c.mistake(at, CodeUnknownField, "%s has no %q%s", quote(c.off.of(n.Node)), key.Value, didYouMean(key.Value, base.FieldNames()))
 	return anyType, false
-}
-
-func (c *checker) dashMistake(n *ast.MemberNode, base value.Type, word string, from int, known bool) {
-	at := span{From: from, To: from + len(word)}
-	owner := c.off.of(n.Node)
-	if known {
-		c.mistake(at, CodeDash, `%q is read as a subtraction: write %s["%s"]`, owner+"."+word, owner, word)
-		return
-	}
-	c.mistake(at, CodeDash, `%q is read as a subtraction: a name with a dash is written %s["%s"], and %s has no such field%s`,
-		owner+"."+word, owner, word, quote(owner), didYouMean(word, base.FieldNames()))
 }
 
 // elementType returns the type behind a computed key.

@@ -9,22 +9,20 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/expr/eval"
-	"example.com/pipe/engine/source"
 	"example.com/pipe/engine/value"
 )
 
 // checker types a syntax tree and makes the nodes that evaluate it, in one walk. A part with a mistake has
 // the type any, so that one mistake gives one diagnostic.
 type checker struct {
-	env    *Env
-	src    source.Scalar
-	off    offsets
-	diags  []diag.Diagnostic
-	failed bool
+	reporter
+	view
 	refs   []Ref
-	elems  []value.Type // the element types of the predicates around, the innermost last
-	facts  *facts       // what is known to hold where the walk is
+	visits int
 }
+
+// maxVisits bounds the walk: a < b < c holds b twice, so that a nested one grows with the power of its depth.
+const maxVisits = 8 * MaxNodes
 
 // typed is a checked part: the node that evaluates it and its type.
 type typed struct {
@@ -52,27 +50,18 @@ func describe(t value.Type) string {
 	return t.NotNull().String()
 }
 
-func (c *checker) mistake(at span, code diag.Code, format string, args ...any) {
-	c.failed = true
-	c.diags = append(c.diags, problem(c.src, at, code, format, args...))
-}
-
-func (c *checker) warn(at span, code diag.Code, format string, args ...any) {
-	d := problem(c.src, at, code, format, args...)
-	d.Severity = diag.Warning
-	c.diags = append(c.diags, d)
-}
-
-// broken is the result of a part with a mistake.
-func (c *checker) broken(n ast.Node) typed {
-	return typed{&eval.Constant{Span: c.off.extent(n)}, anyType}
-}
-
 // check checks a part whose value is used as it is.
 func (c *checker) check(n ast.Node) typed { return c.visit(n, false) }
 
 // visit checks a part; guarded, what is missing along a member chain is null and no mistake.
 func (c *checker) visit(n ast.Node, guarded bool) typed {
+	if c.visits++; c.visits > maxVisits {
+		if !c.failed {
+			c.mistake(wholeOf(c.src), CodeTooLarge, "comparisons such as a < b < c nest too deep: write them with &&")
+		}
+		c.failed = true
+		return typed{&eval.Constant{}, anyType}
+	}
 	at := c.off.extent(n)
 	switch n := n.(type) {
 	case *ast.NilNode:
@@ -104,39 +93,6 @@ func (c *checker) visit(n ast.Node, guarded bool) typed {
 	default:
 		return c.notOffered(n)
 	}
-}
-
-// notOffered answers syntax that the library has and the language leaves out.
-func (c *checker) notOffered(n ast.Node) typed {
-	at := c.off.token(n)
-	switch n.(type) {
-	case *ast.SliceNode:
-		c.mistake(at, CodeNotOffered, "slices are not part of the language: use first, last, filter with #index, or an element such as x[0]")
-	case *ast.VariableDeclaratorNode:
-		c.mistake(at, CodeNotOffered, `"let" is not part of the language: write the value where it is used`)
-	case *ast.SequenceNode:
-		c.mistake(at, CodeNotOffered, `";" is not part of the language: write one expression`)
-	case *ast.BytesNode:
-		c.mistake(at, CodeNotOffered, "byte strings are not part of the language: write a string without the b before it")
-	default:
-		c.mistake(at, CodeNotOffered, "this is not part of the language: write it with operators and functions")
-	}
-	return c.broken(n)
-}
-
-// needValue says that a value that may be missing is used as if it were there.
-func (c *checker) needValue(n ast.Node, t value.Type) {
-	text := c.off.of(n)
-	if t.Kind == value.Null {
-		c.mistake(c.off.extent(n), CodeType, "want a value, got null")
-		return
-	}
-	if c.keyOf(n) == "" { // a test would not tell that it is the same value
-		c.mistake(c.off.extent(n), CodeMaybeMissing, `%s may be missing: give it a default with "??"`, quote(text))
-		return
-	}
-	c.mistake(c.off.extent(n), CodeMaybeMissing,
-		`%s may be missing: give it a default with "??", or test it first, such as %s != nil && …`, quote(text), text)
 }
 
 // present checks a part whose value must be there.

@@ -134,7 +134,7 @@ func (e *Env) Compile(src source.Scalar, want value.Type) (*Program, []diag.Diag
 	if tree == nil {
 		return nil, diags
 	}
-	c := &checker{env: e, src: src, off: newOffsets(src.Text)}
+	c := &checker{reporter: reporter{src: src, off: newOffsets(src.Text)}, view: view{env: e}}
 	root, t, ok := c.checkRoot(tree, want)
 	if !ok {
 		return nil, c.diags

@@ -2,12 +2,10 @@ package expr
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
 
-	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/expr/eval"
 	"example.com/pipe/engine/value"
 )
@@ -98,55 +96,6 @@ func (c *checker) checkEqual(n *ast.BinaryNode) typed {
 	return typed{&eval.Binary{Span: at, Op: n.Operator, Left: left.node, Right: right.node}, boolType}
 }
 
-// comparable says that two kinds of value are never equal. Two lists or two objects of other elements may
-// be: both may be empty.
-func (c *checker) comparable(n *ast.BinaryNode, left, right value.Type) {
-	if left.Kind == right.Kind {
-		return
-	}
-	c.mistake(c.off.extent(n), CodeType, "%q compares %s with %s, which are never equal", n.Operator, describe(left), describe(right))
-}
-
-// readsBelowOptional reports whether a chain reads through something that may be missing: the guard of a
-// test against null makes the whole chain null then.
-func (c *checker) readsBelowOptional(n ast.Node) bool {
-	switch n := n.(type) {
-	case *ast.ChainNode:
-		return c.readsBelowOptional(n.Node)
-	case *ast.MemberNode:
-		if _, named := n.Property.(*ast.StringNode); !named {
-			return true
-		}
-		t, ok := c.chainType(n.Node)
-		return !ok || t.Optional || c.readsBelowOptional(n.Node)
-	default:
-		return false
-	}
-}
-
-// wordMistake warns of a comparison with a word that an enumeration does not hold.
-func (c *checker) wordMistake(n *ast.BinaryNode, left, right value.Type) bool {
-	word, ok := n.Right.(*ast.StringNode)
-	words, of := left.Enum, n.Left
-	if !ok {
-		word, ok = n.Left.(*ast.StringNode)
-		words, of = right.Enum, n.Right
-	}
-	if !ok || len(words) == 0 || slices.Contains(words, word.Value) {
-		return false
-	}
-	c.unknownWord(word, of, words)
-	return true
-}
-
-func (c *checker) unknownWord(word *ast.StringNode, of ast.Node, words []string) {
-	hint := diag.Suggest(word.Value, words)
-	if hint == "" {
-		hint = "it is one of " + strings.Join(quoted(words), ", ")
-	}
-	c.warn(c.off.token(word), CodeUnknownWord, "%s is never %q: %s", quote(c.off.of(of)), word.Value, hint)
-}
-
 func quoted(words []string) []string {
 	out := make([]string, len(words))
 	for i, w := range words {
@@ -196,19 +145,6 @@ func (c *checker) checkIn(n *ast.BinaryNode) typed {
 		c.mistake(c.off.extent(n.Right), CodeType, `"in" looks into a list or an object, got %s`, describe(right.typ))
 	}
 	return typed{&eval.Binary{Span: at, Op: "in", Left: left.node, Right: right.node}, boolType}
-}
-
-// listWords warns of words in x in ["…"] that x never is.
-func (c *checker) listWords(n *ast.BinaryNode, left value.Type) {
-	words, ok := n.Right.(*ast.ArrayNode)
-	if !ok || len(left.Enum) == 0 {
-		return
-	}
-	for _, e := range words.Nodes {
-		if w, ok := e.(*ast.StringNode); ok && !slices.Contains(left.Enum, w.Value) {
-			c.unknownWord(w, n.Left, left.Enum)
-		}
-	}
 }
 
 // maxPattern is the length of a regular expression, in bytes.
@@ -317,7 +253,7 @@ func (c *checker) isDashedName(n *ast.BinaryNode) bool {
 	default:
 		return false
 	}
-	word, from, ok := c.dashed(at)
+	word, from, ok := dashed(c.src.Text, at)
 	if !ok || c.exists(left, word) == dashNo {
 		return false
 	}
@@ -337,33 +273,6 @@ const (
 	dashKnown               // the word with the dash is there
 	dashUnknown             // neither is
 )
-
-// exists looks for a word with a dash in the place of the last name of a chain.
-func (c *checker) exists(chain ast.Node, word string) dash {
-	var get func(string) bool
-	short := ""
-	switch n := chain.(type) {
-	case *ast.IdentifierNode:
-		short = n.Value
-		get = func(s string) bool { _, ok := c.env.lookup(s); return ok }
-	case *ast.MemberNode:
-		key, isName := n.Property.(*ast.StringNode)
-		base, ok := c.chainType(n.Node)
-		if !ok || !isName {
-			return dashNo
-		}
-		short = key.Value
-		get = func(s string) bool { _, ok := c.env.fields.get(base, s); return ok }
-	}
-	switch {
-	case get(short):
-		return dashNo
-	case get(word):
-		return dashKnown
-	default:
-		return dashUnknown
-	}
-}
 
 func (c *checker) knownDash(chain ast.Node, word string, from int) {
 	switch n := chain.(type) {

@@ -162,6 +162,9 @@ func (o offsets) of(n ast.Node) string {
 // clip shortens a text for a message and puts it on one line.
 func clip(s string) string {
 	const most = 60
+	if len(s) <= most && !strings.ContainsAny(s, "\n\t\r") && !strings.Contains(s, "  ") {
+		return s
+	}
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) <= most {
 		return s
