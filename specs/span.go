@@ -18,12 +18,19 @@ func (r *reader) offset(n *yaml.Node) int {
 func (r *reader) contentOffset(n *yaml.Node) int {
 	text, i := r.doc.text.Text(), r.offset(n)
 	for i < len(text) && (text[i] == '&' || text[i] == '!') {
-		for i < len(text) && !isBlank(text[i]) && !isBreak(text[i]) {
-			i++
+		anchor := text[i] == '&'
+		for i++; i < len(text) && !isBlank(text[i]) && !isBreak(text[i]); i++ {
+			if anchor && !isWord(text[i]) {
+				break // "&a:b" is the anchor "a" of the text ":b"
+			}
 		}
 		i = skipSpace(text, i)
 	}
 	return i
+}
+
+func isWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
 // skipSpace steps over blanks, line ends and comments.

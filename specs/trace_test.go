@@ -246,7 +246,7 @@ func FuzzTraceScalar(f *testing.F) {
 	for _, s := range []string{
 		"a: b", "- 'x''y'\n- \"a\\tb\\\n   c\"\n", "a: |2-\n    x\n\n   y\n\n", "a: >+\n\n  x\n   y\n  z\n\n", "a: {b: c d, e: [f,\n g]}",
 		"? a\n: - b\n", "a: !!str &x b # c\n", "\"\\x41\\U0001F600\": 'a\n\n b'", "a: b\n  c\n\n  d\n", "a: |\n \tx\n", "k: >\n  a\n\n\n   b\n  c\n",
-		"a: \"b \\\n\n  c\"", "a:\r\n  b\r\n  c\r\n", "- |+\n\n\n- x", "--- |\nfoo\n", "--- >\n  a\n b\n", "x: \"\\\n \\  a\"",
+		"a: \"b \\\n\n  c\"", "a:\r\n  b\r\n  c\r\n", "- |+\n\n\n- x", "--- |\nfoo\n", "--- >\n  a\n b\n", "x: \"\\\n \\  a\"", "&J:J", "|1\n  ", "|+1\n\n", "a: |1\n   \n  x\n",
 	} {
 		f.Add(s)
 	}
