@@ -135,6 +135,7 @@ func (s *state) applyStarted(r *StageStarted) {
 	i.redo, i.startTree, i.approval.unchecked, i.next = nil, nil, false, 0
 	i.brief, i.briefIDs, i.base = r.Brief, r.BriefIDs, r.Base
 	i.status, i.class, i.exitCode = Running, "", nil
+	s.handOver(i)
 	if r.Composite {
 		s.expand(i, r)
 		return
@@ -142,7 +143,6 @@ func (s *state) applyStarted(r *StageStarted) {
 	if i.round && r.Attempt == 1 && !i.hadBefore {
 		i.before, i.hadBefore = i.outputs, true
 	}
-	s.handOver(i)
 	i.outputs = nil
 	s.open(&openEffect{id: r.Effect, inst: i, kind: dispatchEffect})
 	s.setHolding(i, true)

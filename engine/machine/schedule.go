@@ -158,7 +158,8 @@ func (d *decider) beginBody(i *instance, p *preparation) {
 		d.failStart(i, p.iteration, d.located(err))
 		return
 	}
-	d.emit(StageStarted{Stage: i.path, Iteration: p.iteration, Attempt: 1, At: d.at, Inputs: inputs, Composite: true})
+	d.emit(StageStarted{Stage: i.path, Iteration: p.iteration, Attempt: 1, At: d.at, Inputs: inputs,
+		Brief: p.brief, BriefIDs: p.briefIDs, Composite: true})
 }
 
 // dispatch evaluates all that a try gets, and starts it.

@@ -1,0 +1,144 @@
+package machine_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/value"
+)
+
+// parsePlan reads a plan from lines "ID word word=value …"; what is indented under a stage is its body.
+// Words: needs=a,b loop=TARGET max=N exhausted=fail rerun=path when=EXPR approval retry=N on=CLASS writes
+// continue interrupt=ask|fail foreach=EXPR pre=EXPR post=EXPR out=NAME.
+func parsePlan(text string) *plan.Plan {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	p := &plan.Plan{Format: plan.Format, Name: "script", Version: 1}
+	p.Graph, _ = parseGraph(lines, 0)
+	return p
+}
+
+func parseGraph(lines []string, depth int) (plan.Graph, int) {
+	var g plan.Graph
+	n := 0
+	for n < len(lines) {
+		line := lines[n]
+		indent := (len(line) - len(strings.TrimLeft(line, " "))) / 2
+		if indent < depth {
+			break
+		}
+		if indent > depth {
+			body, used := parseGraph(lines[n:], depth+1)
+			node := &g.Nodes[len(g.Nodes)-1]
+			node.Body, node.Kind = &body, ""
+			n += used
+			continue
+		}
+		g.Nodes = append(g.Nodes, parseNode(&g, strings.Fields(line)))
+		n++
+	}
+	return g, n
+}
+
+func parseNode(g *plan.Graph, words []string) plan.Node {
+	n := plan.Node{
+		ID: words[0], Kind: "command", Role: plan.Work, OnInterrupt: plan.RunAgain,
+		Retry: plan.Retry{MaxAttempts: 1, Backoff: plan.Exponential, InitialDelay: plan.Duration(5 * time.Second),
+			MaxDelay: plan.Duration(5 * time.Minute)},
+	}
+	max := 2
+	for _, w := range words[1:] {
+		key, v, _ := strings.Cut(w, "=")
+		switch key {
+		case "needs":
+			for _, id := range strings.Split(v, ",") {
+				n.Needs = append(n.Needs, mustIndex(g, id))
+			}
+		case "loop":
+			n.Role = plan.Review
+			n.Loop = &plan.Loop{Target: mustIndex(g, v), OnExhausted: plan.Escalate, Rerun: plan.Downstream}
+		case "max":
+			max, _ = strconv.Atoi(v)
+		case "exhausted":
+			n.Loop.OnExhausted = plan.FailRun
+		case "rerun":
+			n.Loop.Rerun = plan.Path
+		case "when":
+			n.When = expression(g, v)
+		case "approval":
+			n.Approval = &plan.Approval{}
+		case "retry":
+			n.Retry.MaxAttempts, _ = strconv.Atoi(v)
+		case "on":
+			n.Retry.On = append(n.Retry.On, v)
+		case "writes":
+			n.Writes = true
+		case "continue":
+			n.ContinueOnError = true
+		case "interrupt":
+			n.OnInterrupt = map[string]plan.OnInterrupt{"ask": plan.Ask, "fail": plan.FailStage}[v]
+		case "foreach":
+			n.ForEach = &plan.ForEach{Items: *expression(g, v), As: "x"}
+		case "pre":
+			n.PreChecks = append(n.PreChecks, plan.Check{Description: v, Validation: *expression(g, v)})
+		case "post":
+			n.PostChecks = append(n.PostChecks, plan.Check{Description: v, Validation: *expression(g, v)})
+		case "out":
+			n.Outputs = append(n.Outputs, plan.Param{Name: v, Type: value.Of(value.Any)})
+		default:
+			panic(fmt.Sprintf("plan text: unknown word %q", w))
+		}
+	}
+	if n.Loop != nil {
+		n.Loop.MaxIterations = max
+	}
+	return n
+}
+
+func mustIndex(g *plan.Graph, id string) int {
+	i := g.Index(id)
+	if i < 0 {
+		panic(fmt.Sprintf("plan text: no stage %q above", id))
+	}
+	return i
+}
+
+// expression makes an expression of the little language of toyEvaluator.
+func expression(g *plan.Graph, src string) *plan.Expr {
+	e := &plan.Expr{Source: src}
+	if id, ok := strings.CutPrefix(src, "ok:"); ok {
+		e.Scope = value.ObjectOf(value.FieldType{Name: "stages", Type: value.ObjectOf(value.FieldType{Name: id, Type: value.Of(value.Any)})})
+	}
+	return e
+}
+
+// toyEvaluator knows true, false, error, again (iteration > 1), list:N, and ok:STAGE (it succeeded).
+type toyEvaluator struct{}
+
+func (toyEvaluator) Eval(e plan.Expr, scope *value.Object) (value.Value, error) {
+	kind, arg, _ := strings.Cut(e.Source, ":")
+	switch kind {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	case "again":
+		n, _ := scope.Get("iteration")
+		return n.(int64) > 1, nil
+	case "list":
+		n, _ := strconv.Atoi(arg)
+		list := value.List{}
+		for i := range n {
+			list = append(list, int64(i))
+		}
+		return list, nil
+	case "ok":
+		stages, _ := scope.Get("stages")
+		s, _ := stages.(*value.Object).Get(arg)
+		status, _ := s.(*value.Object).Get("status")
+		return status == "succeeded", nil
+	}
+	return nil, &plan.EvalError{Err: fmt.Errorf("%q has no value", e.Source)}
+}
