@@ -139,7 +139,10 @@ func (s *stage) json() any {
 		out.DurationMS = &s.duration
 	}
 	if f := s.failure; f != nil {
-		out.Class, out.ExitCode, out.Message = f.class, f.exitCode, f.message
+		out.Class, out.Message = f.class, f.message
+		if f.exitCode != nil && *f.exitCode >= 0 { // else no process gave one
+			out.ExitCode = f.exitCode
+		}
 	}
 	switch s.status {
 	case machine.Succeeded:

@@ -57,7 +57,7 @@ func (l *line) try(iteration, attempt int) *line {
 
 func (l *line) failure(class string, exitCode *int, ms int64, message string) *line {
 	l.text("class", class)
-	if exitCode != nil {
+	if exitCode != nil && *exitCode >= 0 {
 		l.count("exit_code", *exitCode)
 	}
 	return l.text("duration", Duration(ms)).text("message", message)

@@ -81,7 +81,7 @@ func (r *Run) writeHead(t *page) {
 	t.whole("pipeline  " + oneLine(pipeline, maxText))
 	t.whole("task      " + oneLine(r.info.TaskID, maxText))
 	status := r.StatusWord()
-	if r.reason != "" {
+	if r.reason != "" && r.reason != status {
 		status += " (" + oneLine(r.reason, maxText) + ")"
 	}
 	t.whole("status    " + status)
@@ -125,7 +125,7 @@ func (f *failure) text() string {
 	if f.class != "" {
 		parts = append(parts, f.class)
 	}
-	if f.exitCode != nil {
+	if f.exitCode != nil && *f.exitCode >= 0 {
 		parts = append(parts, fmt.Sprintf("exit status %d", *f.exitCode))
 	}
 	if f.reason != "" {
@@ -220,7 +220,7 @@ func (r *Run) writeQuestion(t *page, a *approval) {
 		}
 	}
 	if a.rounds > 0 {
-		t.whole(fmt.Sprintf("  it also holds for up to %d rounds of feedback", a.rounds))
+		t.whole(fmt.Sprintf("  it also holds for up to %s of feedback", count(a.rounds, "round")))
 	}
 }
 

@@ -68,7 +68,7 @@ func (r *Run) WhyRun() Explanation {
 		}
 	}
 	if n > most {
-		out.Reasons = append(out.Reasons, fmt.Sprintf("and %d more stages failed", n-most))
+		out.Reasons = append(out.Reasons, fmt.Sprintf("and %s more failed", count(n-most, "stage")))
 	}
 	for _, s := range r.asked {
 		out.Reasons = append(out.Reasons, fmt.Sprintf("stage %q waits for an approval", s.path))
@@ -89,12 +89,15 @@ func runReason(rec machine.Record) string {
 		return "it paused: " + oneLine(rec.Reason, maxText) + ", a person decides"
 	case machine.RunResumed:
 		if rec.Ended > 0 {
-			return fmt.Sprintf("it went on; %d processes of it were still alive and were ended", rec.Ended)
+			return fmt.Sprintf("it went on, after %s left over from before had been ended", count(rec.Ended, "process"))
 		}
 		return "it went on"
 	case machine.RunCancelling:
 		return "it was stopped" + by(rec.By) + because(rec.Reason)
 	case machine.RunFinished:
+		if rec.Reason == rec.Status.String() {
+			return "it ended: " + rec.Reason
+		}
 		return "it ended: " + rec.Status.String() + because(rec.Reason)
 	}
 	return ""
@@ -141,6 +144,9 @@ func (r *Run) reasonOf(s *stage, rec machine.Record) string {
 		return fmt.Sprintf("iteration %d, attempt %d succeeded in %s", rec.Iteration, rec.Attempt, Duration(rec.DurationMS))
 	case machine.StageFailed:
 		f := failure{rec.Class, rec.ExitCode, rec.Message, rec.Reason}
+		if rec.Attempt == 0 {
+			return fmt.Sprintf("iteration %d failed before a try: %s", rec.Iteration, f.text())
+		}
 		return fmt.Sprintf("iteration %d, attempt %d failed for good: %s", rec.Iteration, rec.Attempt, f.text())
 	case machine.RetryScheduled:
 		f := failure{rec.Class, rec.ExitCode, rec.Message, ""}
@@ -174,7 +180,7 @@ func (r *Run) reasonOf(s *stage, rec machine.Record) string {
 func (r *Run) reviewReason(s *stage, rec machine.Record) string {
 	switch rec := rec.(type) {
 	case machine.FeedbackReceived:
-		return fmt.Sprintf("it gave %d items, %d of them blocking", rec.Items, rec.Blocking)
+		return fmt.Sprintf("it gave %s, %d blocking", count(rec.Items, "item"), rec.Blocking)
 	case machine.FeedbackRouted:
 		return r.routeReason(s, &rec)
 	case machine.ApprovalAsked:
@@ -303,4 +309,15 @@ func because(reason string) string {
 		return ""
 	}
 	return ": " + oneLine(reason, maxText)
+}
+
+// count gives a number with its noun, in the plural where it is not 1.
+func count(n int, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "s"):
+		return fmt.Sprintf("%d %ses", n, noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
