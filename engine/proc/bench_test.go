@@ -46,23 +46,21 @@ func BenchmarkRun(b *testing.B) {
 	b.Run("exec with files", func(b *testing.B) {
 		stdout, stderr := logs(b)
 		for b.Loop() {
-			cmd := command()
-			for name, to := range map[string]**os.File{stdout: new(*os.File), stderr: new(*os.File)} {
-				f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-				if err != nil {
-					b.Fatal(err)
-				}
-				*to = f
-				defer f.Close()
-				if name == stdout {
-					cmd.Stdout = f
-				} else {
-					cmd.Stderr = f
-				}
+			out, err := os.OpenFile(stdout, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+			if err != nil {
+				b.Fatal(err)
 			}
+			errOut, err := os.OpenFile(stderr, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+			if err != nil {
+				b.Fatal(err)
+			}
+			cmd := command()
+			cmd.Stdout, cmd.Stderr = out, errOut
 			if err := cmd.Run(); err != nil {
 				b.Fatal(err)
 			}
+			out.Close()
+			errOut.Close()
 		}
 	})
 }

@@ -13,32 +13,23 @@ type child struct {
 	pid    int
 	spec   *Spec
 	family family
-	exited chan error // of waiting for it, sent when it has ended
-}
-
-func newChild(pid int, spec *Spec) *child {
-	c := &child{pid: pid, spec: spec, exited: make(chan error, 1)}
-	c.family = family{group: pid, marks: effectMarks(spec)}
-	go func() { c.exited <- awaitExit(pid) }()
-	return c
+	watch  *watch
 }
 
 // await waits for the end of the process, or brings it about when ctx ends, then ends what is left of its
-// family, and reaps it.
+// family, reaps it, and reads its streams to their ends.
 func (c *child) await(ctx context.Context, res *Result) error {
-	var err error
+	w := c.watch
+	if _, err := w.until(-1, func() bool { return w.exited || w.woken }); err != nil {
+		return err
+	}
 	var stoppedAt time.Time // when the group got its SIGTERM
-	select {
-	case err = <-c.exited:
-	case <-ctx.Done():
+	if !w.exited {
 		res.Stopped = context.Cause(ctx)
 		stoppedAt = time.Now()
-		if err = c.stop(); err != nil {
+		if err := c.stop(); err != nil {
 			return err // the process hangs in the kernel: neither exit status nor reaping can be had
 		}
-	}
-	if err != nil {
-		return fmt.Errorf("waiting for process %d: %w", c.pid, err)
 	}
 	var left error
 	res.KilledLeftovers, left = c.endLeftovers(stoppedAt)
@@ -51,30 +42,26 @@ func (c *child) await(ctx context.Context, res *Result) error {
 	} else {
 		res.ExitCode = status.ExitStatus()
 	}
-	return left
+	if left != nil {
+		return left
+	}
+	return w.drain()
 }
 
 // stop ends the group while the main process runs, and waits for the latter's end. SIGCONT lets a process
 // that was stopped see its SIGTERM.
 func (c *child) stop() error {
-	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGCONT} {
-		signalGroup(c.pid, sig)
-	}
-	timer := time.NewTimer(c.spec.Grace)
-	defer timer.Stop()
-	select {
-	case err := <-c.exited:
+	exited := func() bool { return c.watch.exited }
+	signalGroup(c.pid, syscall.SIGTERM)
+	signalGroup(c.pid, syscall.SIGCONT)
+	if ok, err := c.watch.until(c.spec.Grace, exited); ok || err != nil {
 		return err
-	case <-timer.C:
 	}
 	signalGroup(c.pid, syscall.SIGKILL)
-	timer.Reset(killPatience)
-	select {
-	case err := <-c.exited:
+	if ok, err := c.watch.until(killPatience, exited); ok || err != nil {
 		return err
-	case <-timer.C:
-		return &LeftError{PIDs: []int{c.pid}}
 	}
+	return &LeftError{PIDs: []int{c.pid}}
 }
 
 // endLeftovers ends what the main process left behind, and counts it.
@@ -85,7 +72,7 @@ func (c *child) endLeftovers(stoppedAt time.Time) (int, error) {
 	if main, ok := readProcess(c.pid); ok {
 		c.family.since = main.start
 	}
-	e := ender{match: c.family.has, grace: c.spec.Grace, termed: map[processKey]time.Time{}}
+	e := ender{match: c.family.has, pause: c.watch.pause, grace: c.spec.Grace, termed: map[processKey]time.Time{}}
 	if !stoppedAt.IsZero() {
 		e.groupTermed, e.group = stoppedAt, c.pid
 	}

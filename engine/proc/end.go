@@ -36,6 +36,7 @@ type processKey struct {
 // look can miss a process that is between fork and exec).
 type ender struct {
 	match func(*process) bool
+	pause func(time.Duration) error // waits between two looks
 	grace time.Duration
 
 	// A group that got its SIGTERM before, and when; its members get none again.
@@ -70,7 +71,9 @@ func (e *ender) run() error {
 			}
 		}
 		// A machine with very many processes isn't kept busy by our looking.
-		time.Sleep(max(pause, 4*time.Since(began)))
+		if err := e.pause(max(pause, 4*time.Since(began))); err != nil {
+			return err
+		}
 		pause = min(2*pause, lastPause)
 	}
 }
@@ -152,7 +155,8 @@ func endRun(runID string, except func(pid int) bool, grace time.Duration) (int, 
 	}
 	spared := ancestors(all)
 	marks := [][]byte{[]byte(RunVar + "=" + runID)}
-	e := ender{grace: grace, termed: map[processKey]time.Time{}, match: func(p *process) bool {
+	sleep := func(d time.Duration) error { time.Sleep(d); return nil }
+	e := ender{grace: grace, pause: sleep, termed: map[processKey]time.Time{}, match: func(p *process) bool {
 		return !p.zombie && !spared[p.pid] && (except == nil || !except(p.pid)) && carries(environ(p.pid), marks)
 	}}
 	err = e.run()

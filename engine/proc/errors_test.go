@@ -42,7 +42,7 @@ func TestStartErrors(t *testing.T) {
 		{"variable", Spec{Path: "true", Env: append(env, "BIG="+strings.Repeat("x", 200<<10))}, TooBig, `the largest is the variable "BIG" with 204804 bytes`},
 		{"NUL", Spec{Path: "true", Args: []string{"a\x00b"}}, BadArgument, "a NUL character in argument 1"},
 		{"NUL in a variable", Spec{Path: "true", Env: append(env, "A=b\x00")}, BadArgument, `a NUL character in the variable "A"`},
-		{"stdin", Spec{Path: "true", Stdin: dir + "/gone"}, NoStdin, `its stdin can't be opened`},
+		{"stdin", Spec{Path: "true", Stdin: dir + "/gone"}, NoStdin, `/gone" can't be opened`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.spec.Env == nil {

@@ -101,9 +101,9 @@ func stubborn(args []string) error {
 
 // stay waits for a signal.
 func stay() {
-	for {
-		syscall.Pause()
-	}
+	never := make(chan os.Signal, 1)
+	signal.Notify(never, syscall.SIGUSR2)
+	<-never
 }
 
 func stubbornSpec(fifo, what, run string) Spec {

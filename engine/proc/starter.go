@@ -2,18 +2,21 @@ package proc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"sync"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Starter starts processes. There is one in a program; its methods may be called by several goroutines.
 type Starter struct {
 	requests chan startRequest
 	stopped  chan struct{} // closed when the starting goroutine has ended
-	buffers  copyBuffers
+	buffers  sync.Pool     // of *[copySize]byte
 
 	mu     sync.Mutex
 	closed bool
@@ -101,90 +104,120 @@ func (s *Starter) Run(ctx context.Context, spec Spec) (Result, error) {
 	if spec.Grace <= 0 {
 		spec.Grace = DefaultGrace
 	}
-	stdin, err := openStdin(&spec)
+	streams, err := openStreams(&spec)
 	if err != nil {
 		return res, err
 	}
-	defer stdin.Close()
-	stdout, stderr, err := openStreams(&spec)
-	if err != nil {
-		return res, err
-	}
-	pid, err := s.start(&spec, []uintptr{stdin.Fd(), stdout.w.Fd(), stderr.w.Fd()})
-	if err != nil {
-		stdout.discard()
-		if stderr != stdout {
-			stderr.discard()
+	defer func() {
+		for _, s := range streams {
+			s.close()
 		}
+	}()
+	wake, free, err := wakeAt(ctx)
+	if err != nil {
+		return res, err
+	}
+	defer free()
+	pid, exit, freeExit, err := s.start(&spec, streams)
+	if err != nil {
 		return res, err
 	}
 	res.Started = true
-	stdout.start(&s.buffers)
-	if stderr != stdout {
-		stderr.start(&s.buffers)
-	}
 
-	c := newChild(pid, &spec)
+	buf := s.buffer()
+	defer s.buffers.Put(buf)
+	c := child{pid: pid, spec: &spec, family: family{group: pid, marks: effectMarks(&spec)},
+		watch: &watch{exit: exit, wake: wake, streams: streams, buf: buf[:], fds: make([]unix.PollFd, 0, 4)}}
 	err = c.await(ctx, &res)
-	out, outErr := stdout.finish()
-	res.Stdout = out
-	if stderr != stdout {
-		errOut, errErr := stderr.finish()
-		res.Stderr = errOut
-		if outErr == nil {
-			outErr = errErr
+	var hangs *LeftError
+	if !errors.As(err, &hangs) {
+		freeExit()
+	}
+	for _, s := range streams {
+		s.close()
+		if err == nil {
+			err = s.err
 		}
 	}
-	if err == nil {
-		err = outErr
+	res.Stdout = streams[0].output()
+	if len(streams) > 1 {
+		res.Stderr = streams[1].output()
 	}
 	return res, err
 }
 
-// start has the starting goroutine start the process.
-func (s *Starter) start(spec *Spec, files []uintptr) (int, error) {
+func (s *Starter) buffer() *[copySize]byte {
+	if b, ok := s.buffers.Get().(*[copySize]byte); ok {
+		return b
+	}
+	return new([copySize]byte)
+}
+
+// start has the starting goroutine start the process. The descriptor exit becomes readable at its end.
+func (s *Starter) start(spec *Spec, streams []*stream) (pid, exit int, freeExit func(), err error) {
 	program, err := LookPath(spec.Path, spec.Dir, spec.Env)
 	if err != nil {
-		return 0, err
+		return 0, -1, nil, err
 	}
+	stdin, err := openStdin(spec)
+	if err != nil {
+		return 0, -1, nil, err
+	}
+	defer closeFD(&stdin)
 	env := spec.Env
 	if env == nil {
 		env = []string{} // nil would mean our own environment
 	}
-	attr := &syscall.ProcAttr{Dir: spec.Dir, Env: env, Files: files, Sys: groupOfItsOwn()}
+	pidfd := -1
+	stdout, stderr := streams[0].w, streams[len(streams)-1].w
+	attr := &syscall.ProcAttr{Dir: spec.Dir, Env: env, Sys: groupOfItsOwn(&pidfd),
+		Files: []uintptr{uintptr(stdin), uintptr(stdout), uintptr(stderr)}}
 	reply := make(chan startReply, 1)
 	s.requests <- startRequest{program, append([]string{spec.Path}, spec.Args...), attr, reply}
 	r := <-reply
 	if r.err != nil {
-		return 0, startError(spec, program, r.err)
+		return 0, -1, nil, startError(spec, program, r.err)
 	}
-	return r.pid, nil
+	for _, s := range streams {
+		closeFD(&s.w)
+	}
+	if pidfd >= 0 {
+		return r.pid, pidfd, func() { closeFD(&pidfd) }, nil
+	}
+	exit, freeExit, err = exitPipe(r.pid)
+	if err != nil {
+		signalGroup(r.pid, syscall.SIGKILL) // nobody would watch it
+		_, _ = reap(r.pid)
+	}
+	return r.pid, exit, freeExit, err
 }
 
-func openStdin(spec *Spec) (*os.File, error) {
+func openStdin(spec *Spec) (int, error) {
 	name := spec.Stdin
 	if name == "" {
 		name = os.DevNull
 	}
-	f, err := os.Open(name)
+	fd, err := openFile(name, unix.O_RDONLY)
 	if err != nil {
-		return nil, &StartError{Path: spec.Path, Reason: NoStdin, Err: err,
-			Detail: fmt.Sprintf("cannot start %q: its stdin can't be opened: %v", spec.Path, err)}
+		return -1, &StartError{Path: spec.Path, Reason: NoStdin, Err: err,
+			Detail: fmt.Sprintf("cannot start %q: its stdin %q can't be opened: %v", spec.Path, name, err)}
 	}
-	return f, nil
+	return fd, nil
 }
 
 // openStreams opens stdout and stderr, which are one stream if they go to the same file.
-func openStreams(spec *Spec) (stdout, stderr *stream, err error) {
-	if stdout, err = openStream(spec.Stdout); err != nil {
-		return nil, nil, err
+func openStreams(spec *Spec) ([]*stream, error) {
+	stdout, err := openStream(spec.Stdout)
+	if err != nil {
+		return nil, err
 	}
 	if spec.Stderr == spec.Stdout && spec.Stdout != "" {
-		return stdout, stdout, nil
+		return []*stream{stdout}, nil
 	}
-	if stderr, err = openStream(spec.Stderr); err != nil {
-		stdout.discard()
-		return nil, nil, err
+	stderr, err := openStream(spec.Stderr)
+	if err != nil {
+		stdout.close()
+		return nil, err
 	}
-	return stdout, stderr, nil
+	return []*stream{stdout, stderr}, nil
 }

@@ -15,8 +15,21 @@ func Subreaper() error { return nil }
 // onFirstThread doesn't matter here, since nobody hands us orphans.
 func onFirstThread() bool { return false }
 
-// groupOfItsOwn are the attributes of a main process.
-func groupOfItsOwn() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// groupOfItsOwn are the attributes of a main process. There are no descriptors of processes here.
+func groupOfItsOwn(*int) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// newPipe makes a pipe that no child inherits by chance: none may be started before it is marked.
+func newPipe() (r, w int, err error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	var p [2]int
+	if err := unix.Pipe(p[:]); err != nil {
+		return -1, -1, err
+	}
+	unix.CloseOnExec(p[0])
+	unix.CloseOnExec(p[1])
+	return p[0], p[1], nil
+}
 
 func signalName(sig syscall.Signal) string {
 	if name := unix.SignalName(sig); name != "" {

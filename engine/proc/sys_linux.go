@@ -31,9 +31,16 @@ func getsOrphans() bool {
 
 func onFirstThread() bool { return unix.Gettid() == os.Getpid() }
 
-// groupOfItsOwn are the attributes of a main process.
-func groupOfItsOwn() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+// groupOfItsOwn are the attributes of a main process. The kernel sets pidfd to a descriptor that becomes
+// readable at its end, if it can.
+func groupOfItsOwn(pidfd *int) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: pidfd}
+}
+
+func newPipe() (r, w int, err error) {
+	var p [2]int
+	err = unix.Pipe2(p[:], unix.O_CLOEXEC)
+	return p[0], p[1], err
 }
 
 func signalName(sig syscall.Signal) string {

@@ -1,0 +1,108 @@
+package proc
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"testing"
+)
+
+// The end of one effect doesn't touch the orphans of another, and doesn't mistake them for its own.
+func TestOrphansOfAnother(t *testing.T) {
+	s := newStarter(t)
+	fifo, ready := newFifo(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan Result)
+	go func() {
+		res, err := s.Run(ctx, bash(`(sleep 1000 & echo $$ $! > `+fifo+` &); sleep 1000`, "e1", t.Name()))
+		if err != nil {
+			t.Error(err)
+		}
+		done <- res
+	}()
+	pids := ready()
+	res, err := s.Run(context.Background(), bash("exit 0", "e2", t.Name()))
+	if err != nil || res.KilledLeftovers != 0 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if !nothingLeft(&family{group: 1 << 22, marks: effectMarks(&Spec{Effect: "e2", Run: t.Name()})}) {
+		t.Error("an orphan of e1 makes the end of e2 look through all processes")
+	}
+	if nothingLeft(&family{group: 1 << 22, marks: effectMarks(&Spec{Effect: "e1", Run: t.Name()})}) {
+		t.Error("an orphan of e1 is not seen")
+	}
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, 0); err != nil {
+			t.Errorf("process %d of e1 is gone: %v", pid, err)
+		}
+	}
+	cancel()
+	<-done
+	if pids := left(t, t.Name()); len(pids) > 0 {
+		t.Errorf("left: %v", pids)
+	}
+}
+
+// An engine is killed in the middle of a stage; its main process dies with it, the rest at EndRun.
+func TestEngineKilled(t *testing.T) {
+	fifo, ready := newFifo(t)
+	cmd := exec.Command(os.Args[0], fifo, t.Name())
+	cmd.Env = append(os.Environ(), helperVar+"=engine")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pids := ready()
+	main, grandchild := pids[0], pids[1]
+	cmd.Process.Kill()
+	cmd.Wait()
+	if status, err := reap(main); err != nil || status.Signal() != syscall.SIGKILL { // handed to us
+		t.Errorf("the main process: %v, %v", status.Signal(), err)
+	}
+	if got := left(t, t.Name()); !slices.Equal(got, []int{grandchild}) {
+		t.Fatalf("left: %v, want the grandchild %d", got, grandchild)
+	}
+	if n, err := EndRun(t.Name(), func(pid int) bool { return pid == grandchild }); err != nil || n != 0 {
+		t.Errorf("ended %d, %v; want none, as it is excepted", n, err)
+	}
+	if n, err := endRun(t.Name(), nil, testGrace); err != nil || n != 1 {
+		t.Errorf("ended %d, %v; want 1", n, err)
+	}
+	if got := left(t, t.Name()); len(got) > 0 {
+		t.Errorf("left: %v", got)
+	}
+}
+
+// Orphans that ended by themselves are reaped, not collected.
+func TestOrphansAreReaped(t *testing.T) {
+	s := newStarter(t)
+	for range 20 {
+		if _, err := s.Run(context.Background(), bash("(true &); (true &); exit 0", "e1", t.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if pids, ok := orphans(); !ok || len(pids) > 0 {
+		t.Errorf("unreaped orphans: %v, %v", pids, ok)
+	}
+}
+
+// Where the kernel has no descriptors for processes, a goroutine waits.
+func TestExitPipe(t *testing.T) {
+	cmd := exec.Command("bash", "-c", "exit 7")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exit, free, err := exitPipe(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &watch{exit: exit, wake: -1}
+	if _, err := w.until(-1, func() bool { return w.exited }); err != nil {
+		t.Fatal(err)
+	}
+	free()
+	if status, err := reap(cmd.Process.Pid); err != nil || status.ExitStatus() != 7 {
+		t.Errorf("%v, %v", status.ExitStatus(), err)
+	}
+}
