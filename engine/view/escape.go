@@ -75,6 +75,10 @@ func isUnsafe(r rune) bool {
 	return false
 }
 
+// OneLine gives text as it stands in a line: safe to print, white space of any kind as one space, and cut
+// where it is long.
+func OneLine(s string) string { return oneLine(s, maxText) }
+
 // oneLine gives text as it stands in a line: runs of white space are one space, at most limit characters,
 // the last of them an ellipsis when something was cut off.
 func oneLine(s string, limit int) string {

@@ -48,6 +48,14 @@ func (t *page) whole(s string) {
 
 func (t *page) blank() { t.b.WriteByte('\n') }
 
+// Table lays rows out in columns, each line cut to width columns; 0 cuts none. Its cells are texts of one
+// line (OneLine).
+func Table(rows [][]string, width int) string {
+	t := &page{width: width}
+	t.table(rows)
+	return t.b.String()
+}
+
 // table adds rows with their columns in line; the last column is as long as it is.
 func (t *page) table(rows [][]string) {
 	var widths []int
