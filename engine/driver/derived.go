@@ -222,23 +222,49 @@ func (w *derived) flush() error {
 	return nil
 }
 
+// StatusHead is what stands in status.json before its stages.
+type StatusHead struct {
+	Version    int              `json:"version"`
+	Run        string           `json:"run"`
+	Pipeline   string           `json:"pipeline"`
+	TaskID     string           `json:"task_id"`
+	Status     string           `json:"status"`
+	Reason     string           `json:"reason,omitempty"`
+	StartedAt  *machine.Instant `json:"started_at"`
+	FinishedAt *machine.Instant `json:"finished_at"`
+}
+
+// StatusStages stands between the head and the stages of status.json: who wants the head alone cuts there.
+const StatusStages = `,"stages":`
+
 // status is status.json: where the run and each stage stand, and nothing else.
 func (w *derived) status() ([]byte, error) {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, `{"version":1,"run":%q,"status":%q,"stages":{`, w.view.Info().Run, w.view.StatusWord())
+	info := w.view.Info()
+	head := StatusHead{Version: 1, Run: info.Run, Pipeline: info.Pipeline, TaskID: info.TaskID,
+		Status: w.view.StatusWord(), Reason: w.view.Reason()}
+	if at := w.view.Started(); at != 0 {
+		head.StartedAt = &at
+	}
+	if at := w.view.Finished(); at != 0 {
+		head.FinishedAt = &at
+	}
+	b, err := json.Marshal(head)
+	if err != nil {
+		return nil, err
+	}
+	b = append(append(b[:len(b)-1], StatusStages...), '{')
 	for i, path := range w.view.Paths() {
 		name, err := json.Marshal(path)
 		if err != nil {
 			return nil, err
 		}
 		if i > 0 {
-			b.WriteByte(',')
+			b = append(b, ',')
 		}
 		status, _ := w.view.StageStatus(path)
-		fmt.Fprintf(&b, `%s:{"status":%q}`, name, status)
+		b = fmt.Appendf(append(b, name...), `:{"status":%q}`, status)
 	}
-	b.WriteString("}}\n")
-	return b.Bytes(), nil
+	return append(b, "}}\n"...), nil
 }
 
 func derivedError(name string, err error) error { return storage("write", name, err) }

@@ -27,6 +27,7 @@ type Options struct {
 
 	Dir       string               // of the run, absolute and without symbolic links
 	Workspace *workspace.Workspace // where the stages work; its store is in the run's folder
+	Exclude   []string             // what is no part of the tree, beside the reports of stages
 	Kinds     []stage.Kind         // by which the nodes of the plan run
 	Environ   []string             // our own environment
 	CleanEnv  bool                 // "environment: clean"
@@ -79,7 +80,7 @@ type timer struct {
 func New(opt Options) *Driver {
 	d := &Driver{
 		opt:      opt,
-		reports:  reportPaths(&opt.Plan.Graph),
+		reports:  append(reportPaths(&opt.Plan.Graph), opt.Exclude...),
 		env:      baseEnviron(opt.Environ, opt.CleanEnv),
 		kinds:    make(map[string]stage.Kind, len(opt.Kinds)),
 		running:  map[string]context.CancelCauseFunc{},
@@ -124,6 +125,9 @@ func (e *Stopped) Error() string { return fmt.Sprintf("stopped: %v", e.Cause) }
 
 // Unwrap gives the cause of the context's end.
 func (e *Stopped) Unwrap() error { return e.Cause }
+
+// Now is the time for an event that Run is given: never before that of an earlier step.
+func (d *Driver) Now() machine.Instant { return d.now() }
 
 // now is the time of a step: never before that of an earlier one.
 func (d *Driver) now() machine.Instant {

@@ -1,0 +1,204 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"example.com/pipe/engine/driver"
+	"example.com/pipe/engine/journal"
+	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/proc"
+)
+
+// InsideError says that a run was to be answered from within itself.
+type InsideError struct{ Run string }
+
+// Error implements error.
+func (e *InsideError) Error() string {
+	return fmt.Sprintf("this command was started by run %s itself, which may not answer its own questions; answer it from another terminal", e.Run)
+}
+
+// AnswerOptions says how an answer is given.
+type AnswerOptions struct {
+	Follow
+	Resume bool // go on with the run at once, if nobody else carries it on
+}
+
+// Answered is what came of an answer.
+type Answered struct {
+	Accepted bool
+	Why      string // why it was refused
+	Warning  string // of an accepted one: what differs from what was shown
+	Closed   bool   // of an accepted decision: false while blocking items are left
+
+	Result         // where the run stands now
+	Live      bool // another process carries the run on, and has taken the answer
+	CarriedOn bool // this process carried the run on after it
+}
+
+// answerPause is the time between two looks at a journal for the outcome of an answer.
+const answerPause = 50 * time.Millisecond
+
+// Answer gives a person's word to a run. If a process carries the run on, it takes the answer, and Answer
+// waits for the outcome; else the answer is recorded here: cancel, abort and reject are carried out to the
+// end, after the others the run waits for a resume (see AnswerOptions.Resume). That an answer was refused
+// is no error.
+func (p *Project) Answer(ctx context.Context, id string, a machine.Answer, o AnswerOptions) (Answered, error) {
+	inside, err := p.isInside(id)
+	if err != nil {
+		return Answered{}, fmt.Errorf("looking for whom this command was started by: %w", err)
+	}
+	if inside {
+		return Answered{}, &InsideError{id}
+	}
+	dir := p.RunDir(id)
+	tail := journal.NewTail(dir)
+	if err := tail.Next(nil); err != nil {
+		return Answered{}, err
+	}
+	a.ID = p.opt.NewID()
+	if err := driver.PutAnswer(dir, a); err != nil {
+		return Answered{}, err
+	}
+	w := &waiter{p: p, id: id, dir: dir, answer: a, opt: o, tail: tail}
+	return w.wait(ctx)
+}
+
+// Cancel stops a run and its processes.
+func (p *Project) Cancel(ctx context.Context, id, by, reason string, o AnswerOptions) (Answered, error) {
+	return p.Answer(ctx, id, machine.Answer{Kind: machine.Cancel, By: by, Reason: reason}, o)
+}
+
+// waiter waits for the outcome of one answer.
+type waiter struct {
+	p      *Project
+	id     string
+	dir    string
+	answer machine.Answer
+	opt    AnswerOptions
+	tail   *journal.Tail
+	out    *Answered
+}
+
+// wait takes the run's lock and the answer with it, or finds the outcome in the journal.
+func (w *waiter) wait(ctx context.Context) (Answered, error) {
+	ticker := time.NewTicker(answerPause)
+	defer ticker.Stop()
+	for {
+		if err := w.tail.Next(w.see); err != nil {
+			return Answered{}, err
+		}
+		if w.out != nil {
+			w.out.Live = true
+			return w.finish()
+		}
+		s, err := w.p.openRun(w.id, w.opt.Follow)
+		if err == nil {
+			out, err := w.take(ctx, s)
+			return out, errors.Join(err, s.close())
+		}
+		if !errors.Is(err, journal.ErrHeld) {
+			return Answered{}, err
+		}
+		select {
+		case <-ctx.Done():
+			// Whoever holds the lock may have taken it by now; then the outcome is in the journal.
+			err := os.Remove(filepath.Join(w.dir, driver.InboxDir, w.answer.ID+".json"))
+			return Answered{}, errors.Join(&Stopped{Cause: context.Cause(ctx)}, ignoreMissing(err))
+		case <-ticker.C:
+		}
+	}
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// see looks at a step for the outcome.
+func (w *waiter) see(l journal.Line) error {
+	a, ok := l.Event.(machine.Answer)
+	if !ok || a.ID != w.answer.ID {
+		return nil
+	}
+	out := &Answered{Accepted: true, Closed: true}
+	for _, r := range l.Records {
+		switch r := r.(type) {
+		case machine.AnswerRefused:
+			if r.Answer == a.ID {
+				out.Accepted, out.Why = false, r.Why
+			}
+		case machine.EventIgnored:
+			out.Accepted, out.Why = false, r.Why
+		case machine.ApprovalAnswered:
+			out.Warning = r.Warning
+		case machine.EscalationDecided:
+			out.Warning, out.Closed = r.Warning, r.Closed
+		}
+	}
+	w.out = out
+	return nil
+}
+
+// finish adds where the run stands by its records.
+func (w *waiter) finish() (Answered, error) {
+	v, err := w.p.View(w.id)
+	if err != nil {
+		return Answered{}, err
+	}
+	w.out.Result = Result{Run: v.Info(), Dir: w.dir, Status: v.Status()}
+	return *w.out, nil
+}
+
+// take journals what is in the inbox, the answer with it, and carries out what must not wait.
+func (w *waiter) take(ctx context.Context, s *session) (Answered, error) {
+	if err := w.tail.Next(w.see); err != nil { // it may have been taken just before the lock was free
+		return Answered{}, err
+	}
+	s.seen = func(l journal.Line) { _ = w.see(l) }
+	if err := s.driver.TakeAnswers(ctx); err != nil {
+		return Answered{}, err
+	}
+	s.seen = nil
+	if w.out == nil {
+		return Answered{}, fmt.Errorf("the answer %q is gone from the inbox of run %s and not in its journal", w.answer.ID, w.id)
+	}
+	info, err := s.info()
+	if err != nil {
+		return Answered{}, err
+	}
+	w.out.Result = Result{Run: info, Dir: s.dir, Status: s.machine.Status()}
+	if !w.out.Accepted || s.machine.Status().Ended() {
+		return *w.out, nil
+	}
+	ends := false
+	switch w.answer.Kind {
+	case machine.Cancel, machine.DecideAbort:
+		ends = true // nothing starts any more: the workspace may be another run's by now
+	case machine.Reject:
+		ends = true
+		fallthrough
+	default:
+		if !ends && !w.opt.Resume {
+			return *w.out, nil
+		}
+		if err := s.takeWorkspace(); err != nil {
+			return *w.out, err
+		}
+	}
+	w.out.Result, err = s.resume(ctx, Begun{})
+	w.out.CarriedOn = true
+	return *w.out, err
+}
+
+// Inside reports whether this process was started by a stage of the run.
+func (p *Project) Inside(id string) (bool, error) { return p.isInside(id) }
+
+// EndProcesses ends what is left of a run that nobody carries on, and says how many processes it were.
+func EndProcesses(id string) (int, error) { return proc.EndRun(id, nil) }

@@ -1,0 +1,243 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"example.com/pipe/engine/check"
+	"example.com/pipe/engine/compile"
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/source"
+	"example.com/pipe/engine/workspace"
+	"example.com/pipe/specs"
+)
+
+// NotFoundError says that there is no such run or pipeline.
+type NotFoundError struct {
+	What string // "pipeline", "run"
+	Ref  string
+	Help string // what there is instead, what to do
+}
+
+// Error implements error.
+func (e *NotFoundError) Error() string {
+	msg := fmt.Sprintf("there is no %s %q", e.What, e.Ref)
+	if e.Help != "" {
+		msg += "; " + e.Help
+	}
+	return msg
+}
+
+// Loaded is a pipeline that was found, parsed, compiled and checked.
+type Loaded struct {
+	Name    string     // as it was asked for, or the file's
+	File    string     // as diagnostics name it: relative to the project, or "shipped/NAME.yaml"
+	Shipped bool       // it comes with the program
+	Plan    *plan.Plan // nil if it has errors
+	Doc     *specs.Pipeline
+	Diags   diag.List      // of pipe.yaml and the pipeline, sorted; errors keep it from running
+	Sources []*source.File // pipe.yaml, the pipeline, its prompts: what the diagnostics point into
+
+	frozen []frozenFile // what a run of it keeps
+}
+
+// Entry is a pipeline that can be run by its name.
+type Entry struct {
+	Name    string
+	File    string // as Loaded.File
+	Shipped bool
+}
+
+// place is where a pipeline was found.
+type place struct {
+	Entry
+	base fs.FS  // what its files are read from
+	path string // in base, with slashes
+}
+
+// Pipelines lists the pipelines that can be run by name, by name. One of the project hides a shipped one of
+// the same name.
+func (p *Project) Pipelines() ([]Entry, error) {
+	seen := map[string]bool{}
+	var out []Entry
+	for _, dir := range p.places() {
+		entries, err := fs.ReadDir(dir.base, dir.path)
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			return nil, fmt.Errorf("listing pipelines in %q: %w", dir.File, err)
+		}
+		for _, e := range entries {
+			name, ok := strings.CutSuffix(e.Name(), pipelineExt)
+			if !ok || e.IsDir() || strings.HasSuffix(name, ".test") || seen[name] {
+				continue
+			}
+			seen[name] = true
+			out = append(out, Entry{Name: name, File: path.Join(dir.File, e.Name()), Shipped: dir.Shipped})
+		}
+	}
+	slices.SortFunc(out, func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// places gives the folders in which names are looked up, in this order.
+func (p *Project) places() []place {
+	root := os.DirFS(p.Root)
+	out := []place{
+		{Entry{File: PipelinesDir}, root, PipelinesDir},
+		{Entry{File: workspace.StateDir + "/" + PipelinesDir}, root, workspace.StateDir + "/" + PipelinesDir},
+	}
+	if p.opt.Shipped != nil {
+		out = append(out, place{Entry{File: "shipped", Shipped: true}, p.opt.Shipped, "."})
+	}
+	return out
+}
+
+// find finds a pipeline by its name, or by a path, which has a slash or ends in ".yaml" and is relative to
+// dir.
+func (p *Project) find(ref, dir string) (place, error) {
+	if strings.ContainsRune(ref, '/') || strings.HasSuffix(ref, pipelineExt) {
+		file := ref
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(dir, file)
+		}
+		name := strings.TrimSuffix(filepath.Base(file), pipelineExt)
+		if _, err := os.Stat(file); err != nil {
+			return place{}, &NotFoundError{What: "pipeline", Ref: ref, Help: fmt.Sprintf("no file %q", file)}
+		}
+		shown := file
+		if rel, err := filepath.Rel(p.Root, file); err == nil && filepath.IsLocal(rel) {
+			shown = rel
+		}
+		return place{Entry{Name: name, File: filepath.ToSlash(shown)}, os.DirFS(filepath.Dir(file)), filepath.Base(file)}, nil
+	}
+	for _, at := range p.places() {
+		file := path.Join(at.path, ref+pipelineExt)
+		if !fs.ValidPath(file) {
+			break
+		}
+		if _, err := fs.Stat(at.base, file); err == nil {
+			at.Name, at.File, at.path = ref, path.Join(at.File, ref+pipelineExt), file
+			return at, nil
+		}
+	}
+	return place{}, p.noPipeline(ref)
+}
+
+func (p *Project) noPipeline(ref string) error {
+	entries, err := p.Pipelines()
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name
+	}
+	help := diag.Suggest(ref, names)
+	if help == "" && len(names) > 0 {
+		help = "there are " + strings.Join(names, ", ")
+	} else if help == "" {
+		help = fmt.Sprintf("expected %s/%s%s", PipelinesDir, ref, pipelineExt)
+	}
+	return &NotFoundError{What: "pipeline", Ref: ref, Help: help}
+}
+
+// Load finds a pipeline by its name, or by its path relative to dir ("": the project), parses, compiles and
+// checks it. The error is a *NotFoundError or one of reading; what is wrong with the document is in Diags.
+func (p *Project) Load(ref, dir string) (*Loaded, error) {
+	if dir == "" {
+		dir = p.Root
+	}
+	at, err := p.find(ref, dir)
+	if err != nil {
+		return nil, err
+	}
+	b, err := fs.ReadFile(at.base, at.path)
+	if err != nil {
+		return nil, fmt.Errorf("reading pipeline %q: %w", at.File, err)
+	}
+	l := &Loaded{Name: at.Name, File: at.File, Shipped: at.Shipped}
+	if p.config != nil {
+		l.keep("config", ConfigFile, ConfigFile, p.config, false)
+	}
+	file := l.keep("pipeline", at.File, p.original(at), b, at.Shipped)
+	doc, diags := specs.ParsePipeline(file)
+	l.Doc = doc
+	compiled, more := compile.Compile(doc, compile.Options{
+		Kinds: p.opt.Kinds, Agents: p.Config.Agents,
+		PromptFile: func(name string) (*source.File, error) { return p.prompt(l, at, name) },
+	})
+	l.Diags.Add(p.Diags...)
+	l.Diags.Add(diags...)
+	l.Diags.Add(more...)
+	if !l.Diags.HasErrors() {
+		l.Plan = compiled
+		l.Diags.Add(check.Check(compiled, doc)...)
+	}
+	l.Diags = l.Diags.Sorted()
+	return l, nil
+}
+
+// original is the path by which a resume finds a file of a pipeline again; "" for a shipped one.
+func (p *Project) original(at place) string {
+	if at.Shipped {
+		return ""
+	}
+	return at.File
+}
+
+// prompt reads a prompt_file, whose name is relative to the pipeline. It may lie above the pipeline's own
+// folder, but not outside the project.
+func (p *Project) prompt(l *Loaded, at place, name string) (*source.File, error) {
+	if path.IsAbs(name) {
+		return nil, errors.New("it must be relative to the pipeline")
+	}
+	if at.Shipped {
+		b, err := fs.ReadFile(at.base, path.Join(path.Dir(at.path), name))
+		if err != nil {
+			return nil, bareError(err)
+		}
+		return l.keep("prompt", path.Join(path.Dir(at.File), name), "", b, true), nil
+	}
+	shown := path.Join(path.Dir(at.File), name)
+	file := filepath.FromSlash(shown)
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(p.Root, file)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, bareError(err)
+	}
+	return l.keep("prompt", shown, shown, b, false), nil
+}
+
+// keep takes a file among those that a run freezes.
+func (l *Loaded) keep(kind, name, original string, b []byte, shipped bool) *source.File {
+	for i, f := range l.frozen {
+		if f.Kind == kind && f.Name == name {
+			return l.Sources[i]
+		}
+	}
+	f := source.NewFile(name, string(b))
+	l.frozen = append(l.frozen, newFrozenFile(kind, name, original, b, shipped))
+	l.Sources = append(l.Sources, f)
+	return f
+}
+
+// bareError takes the operation and the path off an error of reading a file; the caller names both.
+func bareError(err error) error {
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}

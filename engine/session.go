@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"example.com/pipe/engine/compile"
+	"example.com/pipe/engine/driver"
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/journal"
+	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/proc"
+	"example.com/pipe/engine/workspace"
+)
+
+// Stopped is the error of a run that was ended from outside, by its context. It can be resumed.
+type Stopped = driver.Stopped
+
+// Follow says how the process that carries a run on follows it.
+type Follow struct {
+	Stay    bool                                                     // while the run waits for a person, wait for the answer
+	Begun   func(Begun)                                              // called once, before the first step; may be nil
+	Observe func(seq int64, at machine.Instant, rs []machine.Record) // steps that are durable, in order; may be nil
+	Warn    func(text string)                                        // something odd that is no error; may be nil
+}
+
+// Begun is what is known before the first step of this process.
+type Begun struct {
+	Run     machine.RunInfo
+	Dir     string             // of the run
+	Loops   []feedback.Counter // of a run that goes on with those of an earlier run of the task
+	From    string             // that run's id
+	Changes []Change           // of a resume: files of the project that the run does not follow any more
+	Ended   int                // of a resume: processes of the run that were left over and were ended
+}
+
+// Result is where a run stands when a command is done with it.
+type Result struct {
+	Run    machine.RunInfo
+	Dir    string
+	Status machine.RunStatus
+}
+
+// session is a run that this process may write: it holds the run's lock.
+type session struct {
+	p      *Project
+	id     string
+	dir    string
+	plan   *plan.Plan
+	index  *index
+	follow Follow
+
+	lock    *journal.Lock
+	space   *journal.Lock // of the workspace; nil: not held, or shared with the run around this one
+	writer  *journal.Writer
+	machine *machine.Machine
+	driver  *driver.Driver
+	seen    func(journal.Line) // steps of this process, before observers get them; may be nil
+}
+
+// openRun takes the lock of a run and folds its journal.
+func (p *Project) openRun(id string, f Follow) (*session, error) {
+	s := &session{p: p, id: id, dir: p.RunDir(id), follow: f}
+	if _, err := os.Stat(s.dir); err != nil {
+		return nil, &NotFoundError{What: "run", Ref: id}
+	}
+	var err error
+	if s.lock, err = p.acquire(filepath.Join(s.dir, runLock), id); err != nil {
+		return nil, err
+	}
+	if err := s.fold(); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+func (p *Project) acquire(path, run string) (*journal.Lock, error) {
+	return journal.Acquire(path, journal.Holder{Run: run, Command: p.opt.Command, At: p.now()})
+}
+
+// fold reads the frozen plan and the journal, and brings machine and driver to where the run stands.
+func (s *session) fold() error {
+	var err error
+	if s.plan, s.index, err = thaw(s.dir); err != nil {
+		return err
+	}
+	w, log, err := journal.Open(s.dir)
+	if err != nil {
+		return err
+	}
+	s.writer = w
+	if log.Header.PlanDigest != s.index.Plan {
+		return fmt.Errorf("the frozen plan of run %s is not the one that its journal names: %s, expected %s",
+			s.id, s.index.Plan, log.Header.PlanDigest)
+	}
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	for line, err := range log.Lines() {
+		if err != nil {
+			return err
+		}
+		for _, r := range line.Records {
+			s.machine.Apply(r)
+		}
+		s.driver.Fold(line)
+	}
+	return nil
+}
+
+// prepare makes machine and driver.
+func (s *session) prepare() error {
+	ws, err := workspace.Open(s.p.Root)
+	if err != nil {
+		return err
+	}
+	ws.Store = filepath.Join(s.dir, "trees")
+	s.machine = machine.New(s.plan, compile.NewEvaluator(), s.p.tokens)
+	s.driver = driver.New(driver.Options{
+		Plan: s.plan, Machine: s.machine, Journal: s.writer,
+		Dir: s.dir, Workspace: ws, Exclude: s.p.stateExcluded(),
+		Kinds: s.p.opt.Kinds, Environ: s.p.opt.Environ, CleanEnv: s.index.CleanEnv,
+		Now: s.p.opt.Now, Stay: s.follow.Stay, Notify: s.notify, Warn: s.follow.Warn,
+	})
+	return nil
+}
+
+func (s *session) notify(l journal.Line) {
+	if s.seen != nil {
+		s.seen(l)
+	}
+	if s.follow.Observe != nil {
+		s.follow.Observe(l.Seq, l.At, l.Records)
+	}
+}
+
+// takeWorkspace takes the lock of the workspace, unless a run that this process is part of holds it.
+func (s *session) takeWorkspace() error {
+	lock, err := s.p.lockWorkspace(s.id)
+	s.space = lock
+	return err
+}
+
+// lockWorkspace takes the lock of the workspace. The lock is nil if a run that we were started by holds it:
+// it waits for us, so nobody gets into anybody's way.
+func (p *Project) lockWorkspace(run string) (*journal.Lock, error) {
+	if err := p.prepareState(); err != nil {
+		return nil, err
+	}
+	lock, err := p.acquire(filepath.Join(p.Root, workspace.StateDir, workspaceLock), run)
+	var held *journal.HeldError
+	if !errors.As(err, &held) || held.Holder.Run == "" {
+		return lock, err
+	}
+	inside, insideErr := p.isInside(held.Holder.Run)
+	if insideErr != nil || !inside {
+		return nil, errors.Join(err, insideErr)
+	}
+	return nil, nil
+}
+
+// isInside reports whether this process was started by a stage of the run.
+func (p *Project) isInside(run string) (bool, error) {
+	if p.getenv(proc.RunVar) == run {
+		return true, nil
+	}
+	return proc.CarriesRun(run)
+}
+
+// info names the run, also before its first step.
+func (s *session) info() (machine.RunInfo, error) {
+	start, err := s.index.start()
+	return start.Run, err
+}
+
+// resume carries the run on from where its journal ends, after what an earlier process of the run left is
+// gone.
+func (s *session) resume(ctx context.Context, b Begun) (Result, error) {
+	ended, err := proc.EndRun(s.id, nil)
+	if err != nil {
+		return Result{}, fmt.Errorf("ending what is left of run %s: %w", s.id, err)
+	}
+	start, err := s.index.start()
+	if err != nil {
+		return Result{}, err
+	}
+	b.Run, b.Dir, b.Ended, b.Changes = start.Run, s.dir, ended, s.p.changes(s.index)
+	if s.follow.Begun != nil {
+		s.follow.Begun(b)
+	}
+	var first machine.Event = machine.Resumed{At: s.driver.Now(), Ended: ended}
+	if s.machine.Status() == machine.UnknownRunStatus {
+		start.At = s.driver.Now() // it died between the journal's header and the first step
+		first = start
+	}
+	return s.run(ctx, first, start.Run)
+}
+
+func (s *session) run(ctx context.Context, first machine.Event, info machine.RunInfo) (Result, error) {
+	status, err := s.driver.Run(ctx, first)
+	return Result{Run: info, Dir: s.dir, Status: status}, err
+}
+
+// close gives everything back.
+func (s *session) close() error {
+	var err error
+	if s.writer != nil {
+		err = s.writer.Close()
+	}
+	if s.space != nil {
+		err = errors.Join(err, s.space.Release())
+	}
+	if s.lock != nil {
+		err = errors.Join(err, s.lock.Release())
+	}
+	return err
+}
