@@ -56,7 +56,8 @@ func discover(ctx context.Context, root string) (*repository, error) {
 	if r.prefix == "" {
 		return r, nil
 	}
-	_, err = r.run(ctx, root, nil, nil, "check-ignore", "-q", ".")
+	// This command refuses to take paths literally; "." is the same either way.
+	_, err = r.run(ctx, root, []string{"GIT_LITERAL_PATHSPECS=0"}, nil, "check-ignore", "-q", ".")
 	if err == nil {
 		return nil, nil // git sees nothing of it
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // git runs git in dir as a user would.
-func git(t *testing.T, dir string, args ...string) string {
+func git(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgSign=false", "-c", "protocol.file.allow=always"}, args...)...)
 	cmd.Dir = dir
@@ -45,7 +45,7 @@ func repo(t *testing.T) string {
 	return dir
 }
 
-func open(t *testing.T, root string) *Workspace {
+func open(t testing.TB, root string) *Workspace {
 	t.Helper()
 	w, err := Open(root)
 	if err != nil {
@@ -55,7 +55,7 @@ func open(t *testing.T, root string) *Workspace {
 	return w
 }
 
-func read(t *testing.T, w *Workspace, exclude ...string) Tree {
+func read(t testing.TB, w *Workspace, exclude ...string) Tree {
 	t.Helper()
 	tree, err := w.Read(t.Context(), ReadOptions{Exclude: exclude})
 	if err != nil {
