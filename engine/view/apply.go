@@ -34,7 +34,7 @@ func (r *Run) applyRun(at machine.Instant, rec machine.Record) {
 	case machine.RunStarted:
 		r.info, r.started, r.status = rec.Run, at, machine.RunRunning
 		for _, c := range rec.Loops {
-			l := r.loop(c.Source, c.Target)
+			l := r.tree.loop(c.Source, c.Target)
 			l.Iteration, l.Cap = c.Iteration, c.Cap
 		}
 	case machine.RunWaiting:
@@ -75,47 +75,47 @@ func (r *Run) applyStage(at machine.Instant, rec machine.Record) {
 	var s *stage
 	switch rec := rec.(type) {
 	case machine.StageStarted:
-		s = r.stage(rec.Stage)
+		s = r.tree.stage(rec.Stage)
 		s.start(&rec)
 		if rec.Effect != "" {
 			r.tries++
 		}
 	case machine.StageSucceeded:
-		s = r.stage(rec.Stage)
+		s = r.tree.stage(rec.Stage)
 		s.end(machine.Succeeded, rec.Iteration, rec.Attempt, rec.DurationMS)
 		s.outputs, s.failure = rec.Outputs, nil
 	case machine.StageFailed:
-		s = r.stage(rec.Stage)
+		s = r.tree.stage(rec.Stage)
 		s.end(machine.Failed, rec.Iteration, rec.Attempt, rec.DurationMS)
 		s.failure = &failure{rec.Class, rec.ExitCode, rec.Message, rec.Reason}
 	case machine.StageSkipped:
-		s = r.stage(rec.Stage)
+		s = r.tree.stage(rec.Stage)
 		s.come(rec.Iteration)
 		s.status, s.attempts = machine.Skipped, 0
 	case machine.StageNotRun:
-		s = r.stage(rec.Stage)
+		s = r.tree.stage(rec.Stage)
 		s.status = machine.NotRun
 	case machine.StageCancelled:
-		s = r.stage(rec.Stage)
+		s = r.tree.stage(rec.Stage)
 		s.status = machine.Cancelled
 	case machine.StageInterrupted:
-		s = r.stage(rec.Stage)
+		s = r.tree.stage(rec.Stage)
 		s.status = machine.Pending
 	case machine.StageStale:
-		s = r.stage(rec.Stage)
+		s = r.tree.stage(rec.Stage)
 		if !rec.Cancel { // else its try runs until it was stopped
 			s.status, s.outputs, s.failure = machine.Stale, nil, nil
 		}
 	case machine.RetryScheduled:
-		s = r.stage(rec.Stage)
+		s = r.tree.stage(rec.Stage)
 		s.status, s.duration, s.ended = machine.Waiting, rec.DurationMS, true
 		s.failure = &failure{class: rec.Class, exitCode: rec.ExitCode, message: rec.Message}
 	case machine.RetryDue:
-		s = r.stage(rec.Stage)
+		s = r.tree.stage(rec.Stage)
 		s.status = machine.Pending
 		return
 	case machine.CheckFailed:
-		s = r.stage(rec.Stage)
+		s = r.tree.stage(rec.Stage)
 	default:
 		return
 	}
@@ -147,7 +147,7 @@ func slimStage(rec machine.Record) machine.Record {
 func (r *Run) applyApproval(at machine.Instant, rec machine.Record) {
 	switch rec := rec.(type) {
 	case machine.ApprovalAsked:
-		s := r.stage(rec.Stage)
+		s := r.tree.stage(rec.Stage)
 		s.come(rec.Iteration)
 		s.status = machine.Waiting
 		if s.approval == nil {
@@ -157,7 +157,7 @@ func (r *Run) applyApproval(at machine.Instant, rec machine.Record) {
 		rec.Tree = machine.Tree{}
 		s.history = append(s.history, entry{at, rec})
 	case machine.ApprovalAnswered:
-		s := r.stage(rec.Stage)
+		s := r.tree.stage(rec.Stage)
 		s.status = machine.Pending
 		r.settle(s)
 		rec.Tree = machine.Tree{}
@@ -168,16 +168,16 @@ func (r *Run) applyApproval(at machine.Instant, rec machine.Record) {
 func (r *Run) applyFeedback(at machine.Instant, rec machine.Record) {
 	switch rec := rec.(type) {
 	case machine.FeedbackReceived:
-		s := r.stage(rec.Source)
+		s := r.tree.stage(rec.Source)
 		rec.Advisory = nil
 		s.history = append(s.history, entry{at, rec})
 	case machine.FeedbackRouted:
-		l := r.loop(rec.Source, rec.Target)
+		l := r.tree.loop(rec.Source, rec.Target)
 		l.Iteration, l.Cap, l.last = rec.Iteration, rec.MaxIterations, rec.Action.String()
-		s := r.stage(rec.Source)
+		s := r.tree.stage(rec.Source)
 		s.history = append(s.history, entry{at, rec})
 		if rec.Action == feedback.ReImplement {
-			t := r.stage(rec.Target)
+			t := r.tree.stage(rec.Target)
 			t.history = append(t.history, entry{at, rec})
 		}
 	case machine.ItemOpened:
@@ -185,16 +185,4 @@ func (r *Run) applyFeedback(at machine.Instant, rec machine.Record) {
 	case machine.ItemChanged:
 		r.ledger.Apply(feedback.Change{Item: rec.Item})
 	}
-}
-
-// loop finds a loop; one that the plan does not name (of an instance) is added.
-func (r *Run) loop(source, target string) *loop {
-	if l, ok := r.loopOf[source]; ok {
-		return l
-	}
-	limit := 0
-	if n, _ := r.locate(source); n != nil && n.Loop != nil {
-		limit = n.Loop.MaxIterations
-	}
-	return r.addLoop(source, target, limit)
 }

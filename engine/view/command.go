@@ -7,10 +7,10 @@ import "strings"
 func (r *Run) Commands() []string {
 	var out []string
 	for _, s := range r.asked {
-		out = append(out, r.approvalCommands(s)...)
+		out = append(out, s.commands(r.info.Run)...)
 	}
 	for _, e := range r.open {
-		out = append(out, r.escalationCommands(e)...)
+		out = append(out, e.commands(r.info.Run)...)
 	}
 	if r.StatusWord() == Interrupted {
 		out = append(out, command("resume", r.info.Run))
@@ -18,17 +18,18 @@ func (r *Run) Commands() []string {
 	return out
 }
 
-func (r *Run) approvalCommands(s *stage) []string {
+// commands answer the approval that the stage waits for.
+func (s *stage) commands(run string) []string {
 	return []string{
-		command("approve", r.info.Run, s.path),
-		command("reject", r.info.Run, s.path) + " --reason TEXT",
+		command("approve", run, s.path),
+		command("reject", run, s.path) + " --reason TEXT",
 	}
 }
 
-func (r *Run) escalationCommands(e *escalation) []string {
+func (e *escalation) commands(run string) []string {
 	var out []string
 	for _, option := range e.options() {
-		words := []string{"decide", r.info.Run}
+		words := []string{"decide", run}
 		if len(e.Sources) > 0 {
 			words = append(words, e.Sources[0])
 		}

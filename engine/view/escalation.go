@@ -55,7 +55,7 @@ func (e *escalation) json() jsonEscalation {
 func (r *Run) raise(at machine.Instant, rec machine.EscalationRaised) {
 	r.open = append(r.open, &escalation{rec.Escalation, at})
 	for _, source := range rec.Escalation.Sources {
-		s := r.stage(source)
+		s := r.tree.stage(source)
 		s.history = append(s.history, entry{at, slimEscalation(rec)})
 	}
 }
@@ -75,9 +75,9 @@ func (r *Run) decide(at machine.Instant, rec machine.EscalationDecided) {
 	}
 	e := r.open[i]
 	for _, source := range e.Sources {
-		s := r.stage(source)
+		s := r.tree.stage(source)
 		s.history = append(s.history, entry{at, rec})
-		l, ok := r.loopOf[source]
+		l, ok := r.tree.loopOf[source]
 		if !ok || e.Target == "" {
 			continue
 		}

@@ -92,18 +92,18 @@ func (r *Run) JSON() ([]byte, error) {
 		Version: JSONVersion, Run: r.info.Run, Pipeline: r.info.Pipeline, TaskID: r.info.TaskID,
 		Status: r.StatusWord(), Reason: r.reason,
 		StartedAt: instant(r.started), FinishedAt: instant(r.finished),
-		Stages: make([]any, 0, len(r.stages)), Loops: make([]jsonLoop, 0, len(r.loops)),
+		Stages: make([]any, 0, len(r.tree.stages)), Loops: make([]jsonLoop, 0, len(r.tree.loops)),
 		Escalations: make([]jsonEscalation, 0, len(r.open)), Approvals: make([]jsonApproval, 0, len(r.asked)),
 		Budget: jsonBudget{r.tries}, Outputs: r.outputs,
 	}
 	if doc.Pipeline == "" {
 		doc.Pipeline = r.plan.Name
 	}
-	for _, s := range r.ordered() {
+	for _, s := range r.tree.ordered() {
 		doc.Stages = append(doc.Stages, s.json())
 	}
-	for _, l := range r.loops {
-		doc.Loops = append(doc.Loops, r.jsonLoop(l))
+	for _, l := range r.tree.loops {
+		doc.Loops = append(doc.Loops, l.json(&r.ledger))
 	}
 	for _, e := range r.open {
 		doc.Escalations = append(doc.Escalations, e.json())
@@ -172,9 +172,9 @@ func (s *stage) durationHere(ms *int64) *int64 {
 	return ms
 }
 
-func (r *Run) jsonLoop(l *loop) jsonLoop {
+func (l *loop) json(items *feedback.Ledger) jsonLoop {
 	out := jsonLoop{Source: l.Source, Target: l.Target, Iteration: l.Iteration, MaxIterations: l.Cap,
-		OpenItems: feedback.ItemList(r.ledger.Open(l.Source))}
+		OpenItems: feedback.ItemList(items.Open(l.Source))}
 	if l.last != "" {
 		out.LastAction = &l.last
 	}

@@ -11,8 +11,8 @@ type LoopState struct {
 // Loops gives all feedback loops: those of the plan in its order, then those of instances in the order in
 // which they came up.
 func (r *Run) Loops() []LoopState {
-	out := make([]LoopState, len(r.loops))
-	for i, l := range r.loops {
+	out := make([]LoopState, len(r.tree.loops))
+	for i, l := range r.tree.loops {
 		out[i] = l.state()
 	}
 	return out
@@ -20,7 +20,7 @@ func (r *Run) Loops() []LoopState {
 
 // Loop gives the loop of a source, by the path of the source.
 func (r *Run) Loop(source string) (LoopState, bool) {
-	l, ok := r.loopOf[source]
+	l, ok := r.tree.loopOf[source]
 	if !ok {
 		return LoopState{}, false
 	}

@@ -1,10 +1,6 @@
 package view
 
 import (
-	"slices"
-	"strconv"
-	"strings"
-
 	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/value"
@@ -49,50 +45,6 @@ type approval struct {
 type entry struct {
 	at  machine.Instant
 	rec machine.Record
-}
-
-// stage finds the stage with this path; an instance that the plan allows is added when it is first named,
-// and so is a path that the plan does not know, at the end.
-func (r *Run) stage(path string) *stage {
-	if s, ok := r.byPath[path]; ok {
-		return s
-	}
-	n, order := r.locate(path)
-	r.sorted = false
-	return r.add(path, n, order)
-}
-
-// locate finds the node of a path such as "a", "a[0]", "a/b" or "a[1]/b[2]", and its place.
-func (r *Run) locate(path string) (*plan.Node, []int) {
-	if s, ok := r.byPath[path]; ok {
-		return s.node, s.order
-	}
-	base, item := splitIndex(path)
-	if item >= 0 {
-		n, order := r.locate(base)
-		return n, append(slices.Clip(order), item)
-	}
-	if cut := strings.LastIndexByte(path, '/'); cut >= 0 {
-		if n, order := r.locate(path[:cut]); n != nil && n.Body != nil {
-			if i := n.Body.Index(path[cut+1:]); i >= 0 {
-				return &n.Body.Nodes[i], append(slices.Clip(order), i)
-			}
-		}
-	}
-	return nil, []int{len(r.plan.Graph.Nodes) + len(r.stages)} // behind all that the plan names
-}
-
-// splitIndex splits "a/id[3]" into "a/id" and 3; without an index at its end it is -1.
-func splitIndex(part string) (string, int) {
-	open := strings.LastIndexByte(part, '[')
-	if open < 0 || !strings.HasSuffix(part, "]") {
-		return part, -1
-	}
-	n, err := strconv.Atoi(part[open+1 : len(part)-1])
-	if err != nil || n < 0 {
-		return part, -1
-	}
-	return part[:open], n
 }
 
 // id is the stage's own id, without the path to it.

@@ -13,12 +13,13 @@ import (
 // columns; 0 cuts none. Commands and messages are never cut.
 func (r *Run) Text(width int) string {
 	t := &page{width: width}
-	r.writeHead(t)
-	r.writeStages(t)
-	r.writeLoops(t)
-	r.writeItems(t)
+	t.head(r)
+	t.stages(r)
+	t.loops(r)
+	t.items(r)
 	for _, s := range r.asked {
-		r.writeApproval(t, s)
+		t.blank()
+		t.approval(r, s)
 	}
 	for _, e := range r.open {
 		t.blank()
@@ -80,7 +81,7 @@ func (t *page) table(rows [][]string) {
 	}
 }
 
-func (r *Run) writeHead(t *page) {
+func (t *page) head(r *Run) {
 	pipeline := r.info.Pipeline
 	if pipeline == "" {
 		pipeline = r.plan.Name
@@ -103,10 +104,10 @@ func (r *Run) writeHead(t *page) {
 	t.whole("started   " + when)
 }
 
-func (r *Run) writeStages(t *page) {
+func (t *page) stages(r *Run) {
 	t.blank()
 	rows := [][]string{{"STAGE", "STATUS", "ITERATION", "ATTEMPTS", "TIME", ""}}
-	for _, s := range r.ordered() {
+	for _, s := range r.tree.ordered() {
 		row := []string{oneLine(s.path, maxText), s.status.String(), dash(s.iteration), dash(s.attempts), "-", ""}
 		if s.ended && s.status != machine.Running {
 			row[4] = Duration(s.duration)
@@ -156,13 +157,13 @@ func dash(n int) string {
 	return fmt.Sprint(n)
 }
 
-func (r *Run) writeLoops(t *page) {
-	if len(r.loops) == 0 {
+func (t *page) loops(r *Run) {
+	if len(r.tree.loops) == 0 {
 		return
 	}
 	t.blank()
 	rows := [][]string{{"LOOP", "ITERATION", "LAST ACTION", "OPEN ITEMS"}}
-	for _, l := range r.loops {
+	for _, l := range r.tree.loops {
 		last := l.last
 		if last == "" {
 			last = "-"
@@ -176,7 +177,7 @@ func (r *Run) writeLoops(t *page) {
 // maxItems is how many open items the text shows; the JSON holds all.
 const maxItems = 50
 
-func (r *Run) writeItems(t *page) {
+func (t *page) items(r *Run) {
 	items := r.openItems()
 	if len(items) == 0 {
 		return
@@ -209,16 +210,15 @@ func (r *Run) openItems() []feedback.Item {
 	return out
 }
 
-func (r *Run) writeApproval(t *page, s *stage) {
-	t.blank()
+func (t *page) approval(r *Run, s *stage) {
 	t.whole(fmt.Sprintf("stage %q waits for an approval", s.path))
-	r.writeQuestion(t, s.approval)
-	for _, c := range r.approvalCommands(s) {
+	t.question(s.approval)
+	for _, c := range s.commands(r.info.Run) {
 		t.whole("  " + c)
 	}
 }
 
-func (r *Run) writeQuestion(t *page, a *approval) {
+func (t *page) question(a *approval) {
 	if a.again != "" {
 		t.whole("  asked once more: " + oneLine(a.again, maxText))
 	}
@@ -240,11 +240,7 @@ func (r *Run) Asks() string {
 		if i > 0 {
 			t.blank()
 		}
-		t.whole(fmt.Sprintf("stage %q waits for an approval", s.path))
-		r.writeQuestion(t, s.approval)
-		for _, c := range r.approvalCommands(s) {
-			t.whole("  " + c)
-		}
+		t.approval(r, s)
 	}
 	for i, e := range r.open {
 		if i > 0 || len(r.asked) > 0 {

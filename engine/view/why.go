@@ -21,33 +21,37 @@ type Explanation struct {
 
 // Why explains a stage from the records that concern it, and whether there is such a stage.
 func (r *Run) Why(path string) (Explanation, bool) {
-	s, ok := r.byPath[path]
+	s, ok := r.tree.byPath[path]
 	if !ok {
 		return Explanation{}, false
 	}
+	explain := explainer{r}
 	out := Explanation{Stage: path, Status: s.status.String(), Reasons: []string{},
 		Iteration: s.iteration, Attempt: s.attempts,
 		Failed: s.failure != nil && (s.status == machine.Failed || s.status == machine.Waiting)}
 	for _, e := range s.history {
-		if text := r.reasonOf(s, e.rec); text != "" {
+		if text := explain.reasonOf(s, e.rec); text != "" {
 			out.Reasons = append(out.Reasons, e.at.String()+" "+text)
 		}
 	}
 	if len(out.Reasons) == 0 {
-		out.Reasons = append(out.Reasons, r.pendingReason(s))
+		out.Reasons = append(out.Reasons, explain.pendingReason(s))
 	}
 	if s.approval != nil {
-		out.Commands = append(out.Commands, r.approvalCommands(s)...)
+		out.Commands = append(out.Commands, s.commands(r.info.Run)...)
 	}
 	for _, e := range r.open {
 		for _, source := range e.Sources {
 			if source == path {
-				out.Commands = append(out.Commands, r.escalationCommands(e)...)
+				out.Commands = append(out.Commands, e.commands(r.info.Run)...)
 			}
 		}
 	}
 	return out, true
 }
+
+// explainer puts records into words; it looks at the run for what they refer to.
+type explainer struct{ *Run }
 
 // WhyRun explains where the run as a whole stands: how it came there, and the stages that made it so.
 func (r *Run) WhyRun() Explanation {
@@ -59,7 +63,7 @@ func (r *Run) WhyRun() Explanation {
 	}
 	const most = 20
 	n := 0
-	for _, s := range r.ordered() {
+	for _, s := range r.tree.ordered() {
 		if s.status != machine.Failed {
 			continue
 		}
@@ -104,7 +108,7 @@ func runReason(rec machine.Record) string {
 }
 
 // pendingReason says why a stage has not come to its start.
-func (r *Run) pendingReason(s *stage) string {
+func (r explainer) pendingReason(s *stage) string {
 	if r.status.Ended() {
 		return "the run ended before it came to its start"
 	}
@@ -114,14 +118,14 @@ func (r *Run) pendingReason(s *stage) string {
 	prefix := s.path[:len(s.path)-len(lastPart(s.path))]
 	g := &r.plan.Graph
 	if prefix != "" {
-		if parent, _ := r.locate(strings.TrimSuffix(prefix, "/")); parent != nil && parent.Body != nil {
+		if parent, _ := r.tree.locate(strings.TrimSuffix(prefix, "/")); parent != nil && parent.Body != nil {
 			g = parent.Body
 		}
 	}
 	var waits []string
 	for _, i := range s.node.Needs {
 		path := prefix + g.Nodes[i].ID
-		if need := r.byPath[path]; need != nil && need.status != machine.Succeeded && need.status != machine.Skipped {
+		if need := r.tree.byPath[path]; need != nil && need.status != machine.Succeeded && need.status != machine.Skipped {
 			waits = append(waits, fmt.Sprintf("%q (%s)", path, need.status))
 		}
 	}
@@ -133,7 +137,7 @@ func (r *Run) pendingReason(s *stage) string {
 
 func lastPart(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-func (r *Run) reasonOf(s *stage, rec machine.Record) string {
+func (r explainer) reasonOf(s *stage, rec machine.Record) string {
 	switch rec := rec.(type) {
 	case machine.StageStarted:
 		return startReason(&rec)
@@ -177,7 +181,7 @@ func (r *Run) reasonOf(s *stage, rec machine.Record) string {
 	return r.reviewReason(s, rec)
 }
 
-func (r *Run) reviewReason(s *stage, rec machine.Record) string {
+func (r explainer) reviewReason(s *stage, rec machine.Record) string {
 	switch rec := rec.(type) {
 	case machine.FeedbackReceived:
 		return fmt.Sprintf("it gave %s, %d blocking", count(rec.Items, "item"), rec.Blocking)
@@ -224,7 +228,7 @@ func staleReason(rec machine.StageStale) string {
 }
 
 // routeReason tells a review what followed from it, and a target which items sent work back to it.
-func (r *Run) routeReason(s *stage, rec *machine.FeedbackRouted) string {
+func (r explainer) routeReason(s *stage, rec *machine.FeedbackRouted) string {
 	round := fmt.Sprintf("iteration %d of %d", rec.Iteration, rec.MaxIterations)
 	if s.path == rec.Target && s.path != rec.Source {
 		return fmt.Sprintf("%q sent work back (%s): %s", rec.Source, round, r.itemTexts(rec.Items))
@@ -242,7 +246,7 @@ func (r *Run) routeReason(s *stage, rec *machine.FeedbackRouted) string {
 }
 
 // itemTexts names up to five items with their texts.
-func (r *Run) itemTexts(ids []string) string {
+func (r explainer) itemTexts(ids []string) string {
 	const most = 5
 	var out []string
 	for _, id := range ids[:min(len(ids), most)] {
@@ -280,8 +284,8 @@ func escalationReason(e *feedback.Escalation) string {
 }
 
 // ended says how a stage that was needed came to its end.
-func (r *Run) ended(path string) string {
-	if s, ok := r.byPath[path]; ok {
+func (r explainer) ended(path string) string {
+	if s, ok := r.tree.byPath[path]; ok {
 		if s.failure != nil && s.status == machine.Failed {
 			return "failed: " + s.failure.text()
 		}
