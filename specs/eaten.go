@@ -20,7 +20,8 @@ const (
 type eaten struct {
 	code     diag.Code
 	key      string
-	raw      string // the value as written
+	raw      string // the value as written, on its first line
+	whole    string // the value with its further lines, for the rewrite; "" is raw
 	from, to int    // offsets of what has to be blanked; raw starts at from
 	expr     bool   // the value is an expression or holds one
 }
@@ -32,7 +33,11 @@ func (doc *document) report(e eaten, diags *diag.List) {
 	if !e.expr {
 		code, what = codeSyntax, "this text"
 	}
-	diags.Errorf(code, span, "%s", eatenMessage(e.code, what, e.raw)).Help = rewrite(e.key, e.raw)
+	whole := e.whole
+	if whole == "" {
+		whole = e.raw
+	}
+	diags.Errorf(code, span, "%s", eatenMessage(e.code, what, e.raw)).Help = rewrite(e.key, whole)
 }
 
 func eatenMessage(code diag.Code, what, raw string) string {
@@ -66,6 +71,15 @@ func rewrite(key, raw string) string {
 		raw = raw[1 : n-1]
 	}
 	return "write " + key + ": " + quote(raw)
+}
+
+// joinLines returns the lines of a value as one.
+func joinLines(s string) string {
+	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.TrimSpace(strings.Join(lines, " "))
 }
 
 // quote returns text as a YAML scalar that stands for exactly that text.
@@ -108,12 +122,16 @@ func (doc *document) eatenIn(line int) (eaten, bool) {
 		e.expr = isExpr(e.key, e.raw)
 		if e.code = classify(e.raw, e.expr); e.code != "" {
 			e.to = doc.valueEnd(line, m[4])
+			e.whole = joinLines(doc.text.Text()[e.from:e.to])
 			return e, true
 		}
 	}
 	if strings.Contains(text, "{") {
 		for _, m := range flowKey.FindAllStringSubmatchIndex(text, -1) {
 			raw := flowValue(text[m[1]:])
+			if raw == "" || collection(text[m[2]:m[3]], raw) {
+				continue
+			}
 			e := eaten{key: text[m[2]:m[3]], raw: raw, from: start + m[1], to: start + m[1] + len(raw)}
 			e.expr = isExpr(e.key, raw)
 			if e.code = classify(raw, e.expr); e.code == "" && e.expr && !quoted(raw) && strings.ContainsAny(raw, "[]{}?,") {

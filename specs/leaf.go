@@ -3,6 +3,7 @@ package specs
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +24,8 @@ type key[T any] struct {
 // readKeys reads a mapping by its keys and returns the fields that it has. ok is false if it is none.
 func readKeys[T any](r *reader, n *yaml.Node, what string, keys []key[T], into *T) (fs []field, ok bool) {
 	fs, ok = r.fields(n, what)
+	before := len(*r.diags)
+	var unknown []field
 next:
 	for _, f := range fs {
 		for i := range keys {
@@ -35,13 +38,31 @@ next:
 			}
 			continue next
 		}
-		names := make([]string, len(keys))
-		for i := range keys {
-			names[i] = keys[i].name
+		unknown = append(unknown, f)
+	}
+	if len(unknown) == 0 {
+		return fs, ok
+	}
+	names := make([]string, len(keys))
+	for i := range keys {
+		names[i] = keys[i].name
+	}
+	found := (*r.diags)[before:]
+	for _, f := range unknown {
+		if !remainder(n, f, found) {
+			r.unknown(f, what, names)
 		}
-		r.unknown(f, what, names)
 	}
 	return fs, ok
+}
+
+// remainder reports whether a key of a { } is the rest of an expression that a comma split, and that was
+// reported.
+func remainder(n *yaml.Node, f field, found diag.List) bool {
+	if n.Style&yaml.FlowStyle == 0 || !isNull(f.value) || f.value.Value != "" || !strings.ContainsAny(f.name, ")]\"'") {
+		return false
+	}
+	return slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Code == codeIndicator })
 }
 
 func has(fs []field, name string) bool { return find(fs, name) != nil }
@@ -90,7 +111,9 @@ func (r *reader) text(n *yaml.Node, what string) *source.Scalar {
 }
 
 func (r *reader) tagged(n *yaml.Node, what string) {
-	r.diags.Errorf(codeTagged, r.nodeSpan(n), "%s has the tag %q, which has no meaning here", what, short(n.Tag)).
+	off := r.offset(n)
+	tag, _, _ := strings.Cut(r.restOfLine(off), " ")
+	r.diags.Errorf(codeTagged, r.span(off, off+len(tag)), "%s has the tag %q, which has no meaning here", what, short(n.Tag)).
 		Help = "quote text that starts with \"!\""
 }
 

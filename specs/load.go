@@ -23,6 +23,7 @@ type document struct {
 	root  *yaml.Node   // nil: nothing could be read
 	blank map[int]bool // lines whose value was reported and blanked
 	cut   bool         // the text behind a syntax error was left out
+	cuts  int          // how often
 }
 
 // load parses a file. Where YAML refuses it, the mistake is reported and the file is read without it: a
@@ -114,7 +115,7 @@ func (doc *document) repair(err error, diags *diag.List) bool {
 		return doc.blankOut(e)
 	}
 	line := at.line
-	if at.opened > 0 && (unfinished(at.message) || line > doc.text.Lines()) {
+	if at.opened > 0 && at.opened <= line && (isUnclosed(at.message) || line > doc.text.Lines()) {
 		line = at.opened // nothing is wrong where the text ends, but where the open thing starts
 	}
 	for line > 1 && strings.TrimSpace(doc.text.Line(line)) == "" {
@@ -142,7 +143,11 @@ func (doc *document) locate(err error) fault {
 		}
 	}()
 	// The scanner looks up to four characters ahead, and over blanks and line ends.
-	reached := strings.TrimRight(text[:max(0, r.given-4)], " \t\r\n")
+	reached := text[:r.given]
+	if r.given < len(text) {
+		reached = text[:max(0, r.given-4)]
+	}
+	reached = strings.TrimRight(reached, " \t\r\n")
 	at := fault{message: strings.TrimPrefix(err.Error(), "yaml: "), line: doc.text.Pos(len(reached)).Line}
 	if strings.Contains(at.message, "a tab character") { // a blank itself
 		at.line = doc.tabLine(at.line)
@@ -176,8 +181,11 @@ func isParserMessage(m string) bool {
 		strings.HasPrefix(m, "did not find expected <")
 }
 
-func unfinished(m string) bool {
-	return strings.Contains(m, "unexpected end of stream") || strings.Contains(m, "document indicator")
+// isUnclosed reports whether the message speaks of a quote or bracket that is open: what is wrong stands
+// where that opens.
+func isUnclosed(m string) bool {
+	return strings.Contains(m, "unexpected end of stream") || strings.Contains(m, "document indicator") ||
+		strings.Contains(m, "or ']'") || strings.Contains(m, "or '}'")
 }
 
 // meter is a reader that gives single bytes and counts them.
@@ -199,10 +207,10 @@ func (m *meter) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// cutBefore leaves out the given line and all that follows. Each cut is at least one line more than the
-// one before; where a cut does not help twice, half of what is left goes.
+// cutBefore leaves out the given line and all that follows. Where some cuts did not help, half of what is
+// left goes, so that this ends.
 func (doc *document) cutBefore(line int) bool {
-	if doc.cut {
+	if doc.cuts++; doc.cuts > 5 {
 		line = min(line, (doc.text.Lines()+1)/2+1)
 	}
 	line = min(line, doc.text.Lines())

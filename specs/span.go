@@ -17,6 +17,9 @@ func (r *reader) offset(n *yaml.Node) int {
 // contentOffset returns where a node's content starts: behind its anchor and tag.
 func (r *reader) contentOffset(n *yaml.Node) int {
 	text, i := r.doc.text.Text(), r.offset(n)
+	if plainStyle(n) && n.Value == "" {
+		return i // there is no content, and what follows is another node
+	}
 	for i < len(text) && (text[i] == '&' || text[i] == '!') {
 		anchor := text[i] == '&'
 		for i++; i < len(text) && !isBlank(text[i]) && !isBreak(text[i]); i++ {

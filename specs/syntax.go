@@ -7,7 +7,7 @@ func words(message string) string {
 	for _, m := range []struct{ has, say string }{
 		{"mapping values are not allowed", "a second \": \" in this line; YAML takes it for a key and its value"},
 		{"did not find expected key", "this line does not fit the keys above it: its indentation differs, or the value before it goes on"},
-		{"did not find expected '-' indicator", "this line does not fit the list above it; an entry of a list starts with \"- \""},
+		{"did not find expected '-' indicator", "this line does not fit the lines above it: its indentation is neither that of their keys nor that of their \"- \""},
 		{"did not find expected ',' or '}'", "this \"{\" is not closed, or a \",\" is missing in it"},
 		{"did not find expected ',' or ']'", "this \"[\" is not closed, or a \",\" is missing in it"},
 		{"did not find expected node content", "a value is missing here"},
