@@ -127,7 +127,7 @@ func hint(in Input) string {
 	for _, r := range []io.Reader{in.Stderr, in.Stdout} {
 		_ = eachLine(r, func(line string) bool { // the exit status is the error; this only adds words to it
 			f.hear(line)
-			return f.heard == ""
+			return len(f.heard) < heardLines
 		})
 	}
 	return f.said()
@@ -140,21 +140,27 @@ type findings struct {
 	seen    map[string]bool // repeats of one finding are one
 	dropped int             // beyond MaxItems
 	summary string
-	heard   string // the first line that is no finding: why there may be none
+	heard   []string // the first lines that are no finding: why there may be none
 }
+
+// heardLines is how many lines an error quotes.
+const heardLines = 3
 
 // hear keeps the first words of a tool that are no finding.
 func (f *findings) hear(line string) {
-	if line = strings.TrimSpace(line); f.heard == "" && line != "" && !strings.HasPrefix(line, "#") {
-		f.heard = clip(line, 300)
+	if len(f.heard) >= heardLines {
+		return
+	}
+	if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+		f.heard = append(f.heard, strings.Clone(clip(line, 200)))
 	}
 }
 
 func (f *findings) said() string {
-	if f.heard == "" {
+	if len(f.heard) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%q)", f.heard)
+	return fmt.Sprintf(" (it says %q)", strings.Join(f.heard, "; "))
 }
 
 // add keeps a finding. Its file is as the report has it; rule is what names it in its fingerprint.
@@ -174,7 +180,7 @@ func (f *findings) add(item feedback.Item, rule string) {
 
 func (f *findings) fingerprint(rule, file string, line int) string {
 	text := ""
-	if f.in.LineText != nil && file != "" && line > 0 && !path.IsAbs(file) {
+	if f.in.LineText != nil && line > 0 && file != "" && !path.IsAbs(file) && !strings.HasPrefix(file, "..") {
 		text = strings.TrimSpace(f.in.LineText(file, line))
 	}
 	return feedback.Fingerprint(rule, file, text)

@@ -3,13 +3,9 @@ package convert
 import (
 	"encoding/json"
 	"fmt"
-	"path"
-	"regexp"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
-
-	"example.com/pipe/engine/feedback"
 )
 
 // testEvent is a line of "go test -json"; its form is that of cmd/test2json, and of "go help buildjson" for
@@ -58,7 +54,7 @@ func goTest(f *findings) error {
 type testRun struct {
 	f        *findings
 	packages map[string]*testPackage // those that have not ended
-	order    []string                // their names as they came, for a message
+	began    int                     // packages and tests so far: their order
 	builds   map[string][]position   // what failed builds said, by import path
 	loose    []position              // positions in lines that are no events
 	failed   []buildFailure
@@ -76,10 +72,10 @@ type buildFailure struct {
 // testPackage is a package whose tests run.
 type testPackage struct {
 	name   string
+	began  int
 	tests  map[string]*output // those that have not ended
-	order  []string
-	failed map[string]bool // ancestors of tests that failed: their failure is that of the child
-	count  int             // of failed tests
+	failed map[string]bool    // ancestors of tests that failed: their failure is that of the child
+	count  int                // of failed tests
 	out    output
 	state  string // "build failed" or "setup failed", as its last line says
 }
@@ -144,9 +140,9 @@ func (t *testRun) pkg(name string) *testPackage {
 	p := t.packages[name]
 	if p == nil {
 		name = strings.Clone(name)
-		p = &testPackage{name: name, tests: make(map[string]*output), failed: make(map[string]bool)}
+		t.began++
+		p = &testPackage{name: name, began: t.began, tests: make(map[string]*output), failed: make(map[string]bool)}
 		t.packages[name] = p
-		t.order = append(t.order, name)
 		t.held += len(name)
 	}
 	return p
@@ -159,9 +155,9 @@ func (t *testRun) test(p *testPackage, name string) *output {
 	o := p.tests[name]
 	if o == nil {
 		name = strings.Clone(name)
-		o = &output{}
+		t.began++
+		o = &output{began: t.began}
 		p.tests[name] = o
-		p.order = append(p.order, name)
 		t.held += len(name)
 	}
 	return o
@@ -189,7 +185,6 @@ func (t *testRun) endTest(p *testPackage, e testEvent) {
 	} else {
 		t.held -= o.size() + len(e.Test)
 		delete(p.tests, e.Test)
-		p.order = remove(p.order, e.Test)
 	}
 	switch e.Action {
 	case "pass":
@@ -199,16 +194,6 @@ func (t *testRun) endTest(p *testPackage, e testEvent) {
 	case "fail":
 		t.failTest(p, e.Test, o)
 	}
-}
-
-// remove takes a name out; tests that end are most often among the last that began.
-func remove(names []string, name string) []string {
-	for i := len(names) - 1; i >= 0; i-- {
-		if names[i] == name {
-			return slices.Delete(names, i, i+1)
-		}
-	}
-	return names
 }
 
 func (t *testRun) failTest(p *testPackage, name string, o *output) {
@@ -232,9 +217,9 @@ func (t *testRun) failTest(p *testPackage, name string, o *output) {
 func (t *testRun) endPackage(p *testPackage, e testEvent) {
 	t.ended++
 	delete(t.packages, p.name)
-	t.order = remove(t.order, p.name)
 	t.held -= len(p.name) + p.out.size()
-	for _, name := range p.order {
+	running := slices.SortedFunc(maps.Keys(p.tests), func(a, b string) int { return p.tests[a].began - p.tests[b].began })
+	for _, name := range running {
 		t.held -= len(name) + p.tests[name].size()
 	}
 	for name := range p.failed { // a sum: order does not matter
@@ -247,8 +232,8 @@ func (t *testRun) endPackage(p *testPackage, e testEvent) {
 		t.failed = append(t.failed, buildFailure{p.name, strings.Clone(e.FailedBuild), p.state == "setup failed"})
 		return
 	}
-	for _, name := range p.order {
-		if crash(p.tests[name].lines()) >= 0 {
+	for _, name := range running {
+		if p.tests[name].died() {
 			t.failTest(p, name, p.tests[name])
 		}
 	}
@@ -263,8 +248,9 @@ func (t *testRun) end() error {
 	if t.ended == 0 && len(t.packages) == 0 {
 		return noReview("no result of go test -json in the report%s", t.f.said())
 	}
-	if len(t.order) > 0 {
-		return noReview("the report ends in the middle: package %q has no result", clip(t.order[0], 200))
+	if len(t.packages) > 0 {
+		first := slices.MinFunc(slices.Collect(maps.Values(t.packages)), func(a, b *testPackage) int { return a.began - b.began })
+		return noReview("the report ends in the middle: package %q has no result", clip(first.name, 200))
 	}
 	for _, failure := range t.failed {
 		positions := t.builds[failure.build]
@@ -288,162 +274,4 @@ func (t *testRun) end() error {
 		t.f.summary += fmt.Sprintf(", %d packages not built", n)
 	}
 	return nil
-}
-
-// addFailure keeps a failed test, or with an empty test a failed package.
-func (t *testRun) addFailure(pkg, title, test string, o *output) {
-	lines := testLines(o.lines())
-	var item feedback.Item
-	item.Severity = feedback.Blocking
-	var said []string
-	if at := crash(lines); at >= 0 {
-		item.File, item.Line = t.frame(pkg, lines[at:])
-		said = append([]string{lines[at]}, beforeCrash(lines[:at])...)
-	} else if at, file, line := errorLine(lines); at >= 0 {
-		item.File, item.Line = t.sourceFile(pkg, file), line
-		said = blockFirst(lines, at)
-		if item.File == "" {
-			item.Line = 0
-			item.Flags = []string{fmt.Sprintf("file %q dropped: the folder of package %q is not known", file, clip(pkg, 200))}
-		}
-	} else {
-		said = lines
-		if test == "" {
-			said = tailOf(lines, 20)
-		}
-	}
-	item.Description = title + " failed"
-	if text := strings.TrimSpace(strings.Join(said, "\n")); text != "" {
-		item.Description = clip(title+" failed: "+text, maxText)
-	}
-	t.f.add(item, "go-test "+pkg+" "+test)
-}
-
-// testLines drops the lines that the test runner writes itself.
-func testLines(lines []string) []string {
-	out := make([]string, 0, len(lines))
-	for _, line := range lines {
-		trimmed := strings.TrimSpace(line)
-		switch {
-		case trimmed == "", trimmed == "FAIL", trimmed == "PASS", strings.HasPrefix(line, "FAIL\t"),
-			strings.HasPrefix(line, "exit status "), strings.HasPrefix(line, "=== "), strings.HasPrefix(trimmed, "--- "):
-			continue
-		}
-		out = append(out, strings.TrimRight(line, " \t"))
-	}
-	return out
-}
-
-// crash finds the line with which a program died; -1: none.
-func crash(lines []string) int {
-	return slices.IndexFunc(lines, func(line string) bool {
-		return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")
-	})
-}
-
-// beforeCrash keeps a little of what a test said before it died.
-func beforeCrash(lines []string) []string { return tailOf(lines, 5) }
-
-func tailOf(lines []string, n int) []string { return lines[max(0, len(lines)-n):] }
-
-var (
-	testPosition = regexp.MustCompile(`^\s{4,}([^\s:][^:]*\.go):(\d{1,9}): ?(.*)$`)
-	soundsFailed = regexp.MustCompile(`(?i)\b(got|wants?|wanted|expect(ed|s)?|unexpected|errors?|fail(ed|s|ure)?|not|mismatch|diff|missing|nil|invalid)\b`)
-	stackFrame   = regexp.MustCompile(`^\s+(\S.*\.(?:go|s)):(\d{1,9})(?: \+0x[0-9a-f]+)?$`)
-)
-
-// errorLine finds where a test says that it failed. t.Log and t.Error look alike, so the first line that
-// sounds like a failure counts, else the last one: it is the one that ended the test.
-func errorLine(lines []string) (at int, file string, line int) {
-	at = -1
-	for i, l := range lines {
-		m := testPosition.FindStringSubmatch(l)
-		if m == nil || m[1] == "testing.go" {
-			continue
-		}
-		n, err := strconv.Atoi(m[2])
-		if err != nil {
-			continue
-		}
-		at, file, line = i, m[1], n
-		if soundsFailed.MatchString(m[3]) {
-			return at, file, line
-		}
-	}
-	return at, file, line
-}
-
-// blockFirst puts the message at a line, with the lines that go on with it, before all others: a brief
-// shows the beginning.
-func blockFirst(lines []string, at int) []string {
-	end := at + 1
-	for end < len(lines) && testPosition.FindString(lines[end]) == "" {
-		end++
-	}
-	first := testPosition.FindStringSubmatch(lines[at])[3]
-	out := make([]string, 0, len(lines))
-	if first != "" {
-		out = append(out, first)
-	}
-	for _, rest := range [][]string{lines[at+1 : end], lines[:at], lines[end:]} {
-		for _, line := range rest {
-			out = append(out, strings.TrimSpace(line))
-		}
-	}
-	return out
-}
-
-// frame finds the first line of a stack that lies in the repository.
-func (t *testRun) frame(pkg string, lines []string) (string, int) {
-	for _, line := range lines {
-		m := stackFrame.FindStringSubmatch(line)
-		if m == nil {
-			continue
-		}
-		n, err := strconv.Atoi(m[2])
-		if err != nil {
-			continue
-		}
-		if rel, ok := t.f.insideRoot(m[1]); ok {
-			return rel, n
-		}
-		if dir, file := path.Split(m[1]); dir != "" && !path.IsAbs(m[1]) { // built with -trimpath
-			if folder, ok := t.folder(strings.TrimSuffix(dir, "/")); ok {
-				return path.Join(folder, file), n
-			}
-		}
-	}
-	return "", 0
-}
-
-// sourceFile places a file that a test of the package names.
-func (t *testRun) sourceFile(pkg, file string) string {
-	if path.IsAbs(file) {
-		return t.f.place(file)
-	}
-	folder, ok := t.folder(pkg)
-	if !ok {
-		return ""
-	}
-	return path.Join(folder, file)
-}
-
-// folder finds the folder of a package, relative to the root.
-func (t *testRun) folder(pkg string) (string, bool) {
-	in := &t.f.in
-	if in.Folder != nil {
-		if dir, ok := in.Folder(pkg); ok {
-			return dir, true
-		}
-	}
-	switch {
-	case pkg == "command-line-arguments":
-		return in.Dir, true
-	case in.Module == "":
-		return "", false
-	case pkg == in.Module:
-		return in.ModuleDir, true
-	}
-	rest, ok := strings.CutPrefix(pkg, in.Module+"/")
-	return path.Join(in.ModuleDir, rest), ok
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -82,7 +83,7 @@ type position struct {
 	message string
 }
 
-var positionLine = regexp.MustCompile(`^(?:vet: )?([^\s:][^:]*\.[A-Za-z][A-Za-z0-9]*):(\d{1,9})(?::\d{1,9})?: (.*\S)`)
+var positionLine = regexp.MustCompile(`^(?:vet: )?([^\s:]+\.[A-Za-z][A-Za-z0-9]*):(\d{1,9})(?::\d{1,9})?: (.*\S)`)
 
 func readPosition(line string) (position, bool) {
 	m := positionLine.FindStringSubmatch(line)
@@ -96,25 +97,33 @@ func readPosition(line string) (position, bool) {
 	return position{file: m[1], line: n, message: m[3]}, true
 }
 
-// output keeps the beginning and the end of what a test wrote.
+// output keeps the beginning and the end of what a test wrote, and where it died.
 type output struct {
+	began      int // when its test began, in the order of the report
 	head, tail []string
 	headSize   int
 	tailSize   int
 	cut        bool // lines between head and tail were dropped
+
+	death     []string // the first line that says so, with the stack below it
+	deathSize int
 }
 
-const headBytes, tailBytes, lineBytes = 4 << 10, 8 << 10, 2 << 10
+const headBytes, tailBytes, lineBytes, deathLines = 4 << 10, 8 << 10, 2 << 10, 60
 
 // add keeps a line and reports by how much what is kept grew.
 func (o *output) add(line string) int {
 	line = strings.Clone(clip(line, lineBytes))
+	before := o.size()
+	if n := len(o.death); n == 0 && isDeath(line) || n > 0 && n < deathLines {
+		o.death = append(o.death, line)
+		o.deathSize += len(line) + 1
+	}
 	if o.tail == nil && o.headSize+len(line) <= headBytes {
 		o.head = append(o.head, line)
 		o.headSize += len(line) + 1
-		return len(line) + 1
+		return o.size() - before
 	}
-	before := o.tailSize
 	o.tail = append(o.tail, line)
 	o.tailSize += len(line) + 1
 	for o.tailSize > tailBytes {
@@ -122,10 +131,10 @@ func (o *output) add(line string) int {
 		o.tail = o.tail[1:]
 		o.cut = true
 	}
-	return o.tailSize - before
+	return o.size() - before
 }
 
-func (o *output) size() int { return o.headSize + o.tailSize }
+func (o *output) size() int { return o.headSize + o.tailSize + o.deathSize }
 
 // lines gives what is kept, with a mark where something is missing.
 func (o *output) lines() []string {
@@ -134,4 +143,21 @@ func (o *output) lines() []string {
 		out = append(out, "…")
 	}
 	return append(out, o.tail...)
+}
+
+const raceWarning = "WARNING: DATA RACE"
+
+func isDeath(line string) bool {
+	return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") || line == raceWarning
+}
+
+// died reports whether the program really died, or raced, while this was written: a test may print what
+// looks like a panic, but no stack after it.
+func (o *output) died() bool {
+	if len(o.death) == 0 {
+		return false
+	}
+	return o.death[0] == raceWarning || slices.ContainsFunc(o.death, func(line string) bool {
+		return strings.HasPrefix(line, "goroutine ") && strings.HasSuffix(line, "]:")
+	})
 }
