@@ -30,7 +30,7 @@ func Compile(doc *specs.Pipeline, opt Options) (*plan.Plan, diag.List) {
 	c := &compiler{
 		doc: doc, opt: opt,
 		index: make(map[string]int, len(doc.Stages)),
-		envs:  make(map[string]*expr.Env),
+		envs:  make(map[string]*expr.Env), common: make(map[string]*expr.Program), feedbackType: feedbackType(),
 	}
 	p := c.compile()
 	if c.diags.HasErrors() {
@@ -49,9 +49,11 @@ type compiler struct {
 	index  map[string]int // of stages by id; of two with one id the first
 	ids    []string       // of all stages that have one, in order, for suggestions
 
-	inputs value.Type           // of the run's inputs
-	envs   map[string]*expr.Env // by what they hold
-	before map[edge]bool        // answers of which stage runs before which
+	inputs       value.Type               // of the run's inputs
+	feedbackType value.Type               // of a stage's feedback in a scope
+	envs         map[string]*expr.Env     // of the places where expressions stand, without stages
+	common       map[string]*expr.Program // by text: what stages compile that speaks of no stage; many say the same
+	before       map[edge]bool            // answers of which stage runs before which
 }
 
 // edge asks whether stage to runs before stage from, directly or not.
@@ -68,6 +70,8 @@ type stageInfo struct {
 	targetedBy []int // stages whose loops lead here
 
 	outputs   value.Type      // what a successful try gives
+	known     value.Type      // of the stage in a scope, where it has succeeded
+	maybe     value.Type      // the same where its outputs may not be there
 	mayMiss   string          // why outputs may not be there, "can be skipped"; "" if they always are
 	mayMissAt source.Span     // the key that says so
 	sure      map[string]bool // ids of the stages that have succeeded if its when holds

@@ -20,11 +20,7 @@ func (c *compiler) expression(sc *source.Scalar, want value.Type, at place) *pla
 
 // typed compiles one expression and gives the type of its values.
 func (c *compiler) typed(sc source.Scalar, want value.Type, at place) (*plan.Expr, value.Type) {
-	prog, ds := c.env(sc, at).Compile(sc, want)
-	for _, d := range ds {
-		c.explain(&d, sc)
-	}
-	c.diags.Add(ds...)
+	prog := c.program(sc, want, at)
 	if prog == nil {
 		return nil, value.Of(value.Any)
 	}
@@ -34,6 +30,26 @@ func (c *compiler) typed(sc source.Scalar, want value.Type, at place) (*plan.Exp
 		e.File = sc.Span.File
 	}
 	return e, prog.Type()
+}
+
+// program compiles an expression, or finds that the same one was compiled without a word about it.
+func (c *compiler) program(sc source.Scalar, want value.Type, at place) *expr.Program {
+	key := ""
+	if at.stage != runEnd && !at.post && !strings.Contains(sc.Text, "stages") {
+		key = want.String() + " " + sc.Text
+		if p, ok := c.common[key]; ok {
+			return p
+		}
+	}
+	prog, ds := c.env(sc, at).Compile(sc, want)
+	for i := range ds {
+		c.explain(&ds[i], sc)
+	}
+	c.diags.Add(ds...)
+	if key != "" && prog != nil && len(ds) == 0 {
+		c.common[key] = prog
+	}
+	return prog
 }
 
 // explain adds, to a use of an output that may be missing, why it may be.

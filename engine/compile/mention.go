@@ -7,7 +7,8 @@ type mention struct {
 	id         string // "" where no id can be read: stages alone, or with a computed index
 	field      string // what is read of the stage: "status", "outputs", …; "" if nothing is
 	start, end int    // of the id in the text, or of the word "stages"
-	after      int    // behind all of that
+	word       int    // where "stages" stands
+	after      int    // behind all that was read
 	dotted     bool   // stages.ID; else stages["ID"]
 	text       string // stages.ID with the dashes and letters that follow: what the author meant
 }
@@ -48,7 +49,7 @@ func scanMentions(text string) []mention {
 
 // readMention reads what follows the word "stages" at start..end. A key of a map literal is no mention.
 func readMention(text string, start, end int) (mention, bool) {
-	m := mention{start: start, end: end}
+	m := mention{word: start, start: start, end: end, after: end}
 	i := skipSpace(text, end)
 	switch {
 	case strings.HasPrefix(text[i:], "?.") || strings.HasPrefix(text[i:], "."):
@@ -67,7 +68,7 @@ func readMention(text string, start, end int) (mention, bool) {
 		for long < len(text) && (isWordByte(text[long]) || text[long] == '-' && long+1 < len(text) && isWordByte(text[long+1])) {
 			long++
 		}
-		m = mention{id: text[from:i], start: from, end: i, dotted: true, text: text[from:long]}
+		m = mention{id: text[from:i], word: start, start: from, end: i, dotted: true, text: text[from:long]}
 		m.field, m.after = readField(text, i)
 		return m, true
 	case strings.HasPrefix(text[i:], ":"):
@@ -86,7 +87,7 @@ func readMention(text string, start, end int) (mention, bool) {
 		return m, true
 	}
 	id := text[i+1 : stop-1]
-	m = mention{id: id, start: i + 1, end: stop - 1, text: id}
+	m = mention{id: id, word: start, start: i + 1, end: stop - 1, text: id}
 	m.field, m.after = readField(text, close+1)
 	return m, true
 }
@@ -117,11 +118,11 @@ func readField(text string, i int) (string, int) {
 	return "", i
 }
 
-// succeededIn gives the ids of the stages that have succeeded wherever a condition holds. It looks only at
-// conditions that are tests joined by "and", where each test holds.
+// succeededIn gives the ids of the stages that have succeeded wherever a condition holds. It sees only tests
+// that are joined by "and" at the top: a condition with brackets, alternatives or negations tells nothing.
 func succeededIn(text string) map[string]bool {
 	ms := scanMentions(text)
-	if len(ms) == 0 || strings.ContainsAny(strings.ReplaceAll(text, "!=", ""), "!?|{") {
+	if len(ms) == 0 || strings.ContainsAny(strings.ReplaceAll(text, "!=", ""), "!?|{(") {
 		return nil
 	}
 	for _, word := range []string{"or", "not", "let", "if"} {
@@ -129,23 +130,45 @@ func succeededIn(text string) map[string]bool {
 			return nil
 		}
 	}
+	brackets := strings.Count(text, "[")
+	for _, m := range ms {
+		if !m.dotted {
+			brackets--
+		}
+	}
+	if brackets != 0 {
+		return nil
+	}
 	out := make(map[string]bool)
 	for _, m := range ms {
-		if m.field != "status" {
-			continue
-		}
-		rest, ok := strings.CutPrefix(strings.TrimLeft(text[m.after:], " \t\r\n"), "==")
-		if !ok {
-			continue
-		}
-		rest = strings.TrimLeft(rest, " \t\r\n")
-		for _, quote := range []string{`"`, `'`, "`"} {
-			if strings.HasPrefix(rest, quote+"succeeded"+quote) {
-				out[m.id] = true
-			}
+		if m.field == "status" && endsConjunct(text[:m.word]) && isSuccessTest(text[m.after:]) {
+			out[m.id] = true
 		}
 	}
 	return out
+}
+
+// isSuccessTest reports whether text begins with == "succeeded" and the next test, if any, is joined by
+// "and".
+func isSuccessTest(text string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "==")
+	if !ok {
+		return false
+	}
+	rest = strings.TrimSpace(rest)
+	for _, quote := range []string{`"`, `'`, "`"} {
+		if after, ok := strings.CutPrefix(rest, quote+"succeeded"+quote); ok {
+			after = strings.TrimSpace(after)
+			return after == "" || strings.HasPrefix(after, "&&") || strings.HasPrefix(after, "and")
+		}
+	}
+	return false
+}
+
+// endsConjunct reports whether a test can begin behind text.
+func endsConjunct(text string) bool {
+	text = strings.TrimSpace(text)
+	return text == "" || strings.HasSuffix(text, "&&") || strings.HasSuffix(text, " and")
 }
 
 // mentionsName reports whether the text has a word that is no field, and in no string.

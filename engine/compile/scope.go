@@ -7,6 +7,7 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/expr"
+	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/source"
 	"example.com/pipe/engine/value"
@@ -33,41 +34,27 @@ func runType() value.Type {
 	)
 }
 
-// itemType is the type of a feedback item: what its reviewer need not give may be null.
-func itemType() value.Type {
-	s, n := value.Of(value.String), value.Of(value.Int)
-	return value.OpenObjectOf(
-		value.FieldType{Name: "id", Type: s},
-		value.FieldType{Name: "severity", Type: value.OneOf("blocking", "advisory", "informational")},
-		value.FieldType{Name: "description", Type: s},
-		value.FieldType{Name: "file", Type: s.OrNull()},
-		value.FieldType{Name: "line", Type: n.OrNull()},
-		value.FieldType{Name: "suggested_fix", Type: s.OrNull()},
-		value.FieldType{Name: "source_agent", Type: s.OrNull()},
-		value.FieldType{Name: "gate_id", Type: s.OrNull()},
-		value.FieldType{Name: "category", Type: s.OrNull()},
-		value.FieldType{Name: "status", Type: s},
-		value.FieldType{Name: "first_round", Type: n},
-		value.FieldType{Name: "last_round", Type: n},
-	)
-}
-
 // stageStatuses are the words that a stage's status may be when another stage reads it.
 var stageStatuses = []string{"succeeded", "failed", "skipped", "not_run", "cancelled"}
 
-// stageType is the type of an entry of stages.
-func stageType(outputs value.Type) value.Type {
-	items := value.ListOf(itemType())
+// stageType is the type of an entry of stages; feedback is feedbackType, made once for all stages.
+func stageType(outputs, feedback value.Type) value.Type {
 	return value.ObjectOf(
 		value.FieldType{Name: plan.StageStatus, Type: value.OneOf(stageStatuses...)},
 		value.FieldType{Name: plan.StageOutputs, Type: outputs},
 		value.FieldType{Name: plan.StageIteration, Type: value.Of(value.Int)},
 		value.FieldType{Name: plan.StageAttempts, Type: value.Of(value.Int)},
-		value.FieldType{Name: plan.StageFeedback, Type: value.ObjectOf(
-			value.FieldType{Name: plan.FeedbackBlocking, Type: items},
-			value.FieldType{Name: plan.FeedbackAdvisory, Type: items},
-			value.FieldType{Name: plan.FeedbackInformational, Type: items},
-		)},
+		value.FieldType{Name: plan.StageFeedback, Type: feedback},
+	)
+}
+
+// feedbackType is the type of a stage's feedback.
+func feedbackType() value.Type {
+	items := value.ListOf(feedback.ItemType())
+	return value.ObjectOf(
+		value.FieldType{Name: plan.FeedbackBlocking, Type: items},
+		value.FieldType{Name: plan.FeedbackAdvisory, Type: items},
+		value.FieldType{Name: plan.FeedbackInformational, Type: items},
 	)
 }
 
@@ -86,7 +73,7 @@ func (c *compiler) baseEnv(key string, ofStage bool) *expr.Env {
 			value.FieldType{Name: plan.ScopeIteration, Type: n},
 			value.FieldType{Name: plan.ScopeAttempt, Type: n},
 			value.FieldType{Name: plan.ScopeBrief, Type: s},
-			value.FieldType{Name: plan.ScopeOpenItems, Type: value.ListOf(itemType())},
+			value.FieldType{Name: plan.ScopeOpenItems, Type: value.ListOf(feedback.ItemType())},
 			value.FieldType{Name: plan.ScopeChanges, Type: value.ListOf(s)},
 		)
 	}
@@ -165,11 +152,10 @@ func (c *compiler) readable(sc source.Scalar, m mention, id string, at place) va
 	if at.stage != runEnd && !c.before[edge{at.stage, i}] {
 		c.notBefore(sc.At(m.start, m.end), at.stage, i)
 	}
-	outputs := s.outputs
-	if s.mayMiss != "" && !c.testedByWhen(at, id) {
-		outputs = maybeMissing(outputs)
+	if s.mayMiss == "" || c.testedByWhen(at, id) {
+		return s.known
 	}
-	return stageType(outputs)
+	return s.maybe
 }
 
 // testedByWhen reports whether the expression's stage only starts where another one has succeeded.

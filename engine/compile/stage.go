@@ -29,6 +29,8 @@ func (c *compiler) declare(i int) {
 	case n.ContinueOnError:
 		s.mayMiss, s.mayMissAt = "can fail and go on", s.syn.ContinueOnError.Span
 	}
+	s.known = stageType(s.outputs, c.feedbackType)
+	s.maybe = stageType(maybeMissing(s.outputs), c.feedbackType)
 	c.loadPrompt(s)
 }
 
