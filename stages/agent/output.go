@@ -2,8 +2,9 @@ package agent
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func readJSON(out *proc.Output, log, stageID string) (stage.Outcome, error) {
 	}
 	data, err := whole(out, log)
 	if err != nil {
-		return stage.Outcome{}, err
+		return unread(err)
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return refuse(stage.Protocol, "the agent wrote nothing to stdout, expected one JSON object"), nil
@@ -97,7 +98,7 @@ func readText(out *proc.Output, log string) (stage.Outcome, error) {
 	}
 	data, err := whole(out, log)
 	if err != nil {
-		return stage.Outcome{}, err
+		return unread(err)
 	}
 	if !utf8.Valid(data) {
 		return refuse(stage.InvalidOutput, "the agent's stdout is not UTF-8: %s", quote(data)), nil
@@ -105,6 +106,9 @@ func readText(out *proc.Output, log string) (stage.Outcome, error) {
 	text := strings.TrimRight(string(data), "\r\n")
 	return stage.Outcome{Outputs: value.NewObject(value.Field{Name: "text", Value: text})}, nil
 }
+
+// errTouched says that the log is not what was written to it.
+var errTouched = errors.New("the log of its stdout was changed while it ran")
 
 // whole returns all that was written: from memory where that is all, else from the log, whose end it is.
 func whole(out *proc.Output, log string) ([]byte, error) {
@@ -116,14 +120,29 @@ func whole(out *proc.Output, log string) ([]byte, error) {
 		return nil, fmt.Errorf("reading what the agent said: %w", err)
 	}
 	defer f.Close()
-	if _, err := f.Seek(-out.Size, io.SeekEnd); err != nil {
-		return nil, fmt.Errorf("reading what the agent said: %q is shorter than what was written to it: %w", log, err)
-	}
-	data := make([]byte, out.Size)
-	if _, err := io.ReadFull(f, data); err != nil {
+	info, err := f.Stat()
+	if err != nil {
 		return nil, fmt.Errorf("reading what the agent said: %w", err)
 	}
+	if info.Size() < out.Size {
+		return nil, errTouched
+	}
+	data := make([]byte, out.Size)
+	if _, err := f.ReadAt(data, info.Size()-out.Size); err != nil {
+		return nil, fmt.Errorf("reading what the agent said: %w", err)
+	}
+	if !bytes.HasPrefix(data, out.Head) || !bytes.HasSuffix(data, out.Tail) {
+		return nil, errTouched
+	}
 	return data, nil
+}
+
+// unread tells an agent that spoilt its own log from a log that we can't read.
+func unread(err error) (stage.Outcome, error) {
+	if errors.Is(err, errTouched) || errors.Is(err, fs.ErrNotExist) {
+		return refuse(stage.Protocol, "what the agent said is lost: %v", err), nil
+	}
+	return stage.Outcome{}, err
 }
 
 // refuse is the outcome of an agent that did not keep to its output. All that came from the agent is
@@ -132,9 +151,10 @@ func refuse(class stage.Class, format string, args ...any) stage.Outcome {
 	return stage.Outcome{Class: class, ExitCode: -1, Message: diag.Escape(fmt.Sprintf(format, args...))}
 }
 
-// quote shows the beginning of what an agent said, on one line.
+// quote shows the beginning of what an agent said, escaped and on one line.
 func quote(data []byte) string {
-	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(data[:min(len(data), 4*quoteLimit)]), "\uFFFD")), " ")
+	text := strings.ToValidUTF8(string(data[:min(len(data), 4*quoteLimit)]), "\uFFFD")
+	text = diag.Escape(strings.Join(strings.Fields(text), " "))
 	if len(text) <= quoteLimit {
 		return text
 	}
