@@ -175,7 +175,15 @@ func (c *checker) fieldType(n *ast.MemberNode, base value.Type, key *ast.StringN
 	case value.UnknownKind, value.Any:
 		return anyType, true
 	case value.ObjectKind:
-	case value.ListKind:
+	case value.ListKind, value.String:
+		if hint := functionHint(key.Value); strings.HasSuffix(hint, "len") {
+			c.mistake(at, CodeUnknownField, "%s has no field %q: write len(%s)", quote(c.off.of(n.Node)), key.Value, c.off.of(n.Node))
+			return anyType, false
+		}
+		if base.Kind == value.String {
+			c.mistake(at, CodeUnknownField, "%s is string and has no field %q", quote(c.off.of(n.Node)), key.Value)
+			return anyType, false
+		}
 		c.mistake(at, CodeUnknownField, "%s is a list and has no field %q: look at its elements, such as map(%s, .%s)",
 			quote(c.off.of(n.Node)), key.Value, c.off.of(n.Node), key.Value)
 		return anyType, false

@@ -45,7 +45,7 @@ func (c *checker) checkRoot(tree ast.Node, want value.Type) (eval.Node, value.Ty
 // describe returns a type in the words of a message.
 func describe(t value.Type) string {
 	if len(t.Enum) > 0 && len(t.Enum) <= 6 {
-		return fmt.Sprintf("one of %q", t.Enum)
+		return "one of " + strings.Join(quoted(t.Enum), ", ")
 	}
 	return t.NotNull().String()
 }

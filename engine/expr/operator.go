@@ -55,7 +55,7 @@ func (c *checker) checkBinary(n *ast.BinaryNode, guarded bool) typed {
 	case "-", "*", "/", "%":
 		return c.checkArithmetic(n)
 	default:
-		hint := map[string]string{"..": "write the numbers in a list", "**": "write x * x", "^": "write x * x"}[n.Operator]
+		hint := map[string]string{"..": "write one dot before a field, and the numbers of a range in a list", "**": "write x * x", "^": "write x * x"}[n.Operator]
 		c.mistake(c.off.token(n), CodeNotOffered, "%q is not part of the language: %s", n.Operator, hint)
 		return c.broken(n)
 	}

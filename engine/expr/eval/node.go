@@ -100,6 +100,9 @@ func (n *Member) fetch(base, key value.Value) (value.Value, error) {
 		return v, nil
 	case value.List:
 		i, ok := asInt(key)
+		if name, isName := key.(string); isName {
+			return nil, faultf(n.Span, "%s is a list and has no %q: look at its elements", n.Label, clip(name))
+		}
 		if !ok {
 			return nil, faultf(n.Key.Place(), "the elements of %s have numbers: want integer in the brackets, got %s", n.Label, value.Describe(key))
 		}
