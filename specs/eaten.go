@@ -117,6 +117,9 @@ func (doc *document) findEaten(at fault) (eaten, bool) {
 // eatenIn looks at the values of one line.
 func (doc *document) eatenIn(line int) (eaten, bool) {
 	text, start := doc.text.Line(line), doc.text.LineStart(line)
+	if len(text) > maxLook {
+		return eaten{}, false
+	}
 	if m := keyValue.FindStringSubmatchIndex(text); m != nil && !collection(text[m[4]:m[5]], text[m[6]:]) {
 		e := eaten{key: text[m[4]:m[5]], raw: strings.TrimRight(text[m[6]:m[7]], " \t"), from: start + m[6]}
 		e.expr = isExpr(e.key, e.raw)

@@ -74,13 +74,17 @@ func (r *reader) eatenHere(n *yaml.Node, key string, e eaten) {
 // inFlow reports whether the line up to off leaves a "{" open: the value stands inside { }.
 func (r *reader) inFlow(off int) bool {
 	text := r.doc.text.Text()
-	line := text[r.doc.text.LineStart(r.doc.text.Pos(off).Line):off]
+	line := text[max(r.doc.text.LineStart(r.doc.text.Pos(off).Line), off-maxLook):off]
 	return strings.Count(line, "{") > strings.Count(line, "}")
 }
+
+// maxLook is how far around a value its line is looked at: documents of one endless line stay linear.
+const maxLook = 4 << 10
 
 // restOfLine returns the text from off to the end of its line.
 func (r *reader) restOfLine(off int) string {
 	rest := r.doc.text.Text()[off:]
+	rest = rest[:min(len(rest), maxLook)]
 	if i := strings.IndexAny(rest, "\r\n"); i >= 0 {
 		return rest[:i]
 	}

@@ -13,8 +13,12 @@ import (
 	"example.com/pipe/engine/source"
 )
 
-// maxWork bounds how many bytes are parsed again while a broken document is repaired step by step.
-const maxWork = 4 * maxSize
+// maxWork bounds how many bytes are parsed again while a broken document is repaired value by value. Beyond
+// it the text is cut at the next syntax error.
+const maxWork = 4 << 20
+
+// maxCuts bounds how often the text is cut.
+const maxCuts = 12
 
 // document is a parsed file.
 type document struct {
@@ -49,7 +53,7 @@ func load(f *source.File, diags *diag.List) *document {
 			doc.extra(second, diags)
 			return doc
 		}
-		if work > maxWork || !doc.repair(err, diags) {
+		if !doc.repair(err, work < maxWork, diags) {
 			return doc
 		}
 	}
@@ -106,13 +110,15 @@ type fault struct {
 	line    int    // line that it had reached
 }
 
-// repair reports why the text cannot be parsed and takes that out of it. It reports whether parsing again
-// is of use.
-func (doc *document) repair(err error, diags *diag.List) bool {
+// repair reports why the text cannot be parsed and takes that out of it: one value if it may, else all that
+// follows. It reports whether parsing again is of use.
+func (doc *document) repair(err error, may bool, diags *diag.List) bool {
 	at := doc.locate(err)
-	if e, ok := doc.findEaten(at); ok {
-		doc.report(e, diags)
-		return doc.blankOut(e)
+	if may {
+		if e, ok := doc.findEaten(at); ok {
+			doc.report(e, diags)
+			return doc.blankOut(e)
+		}
 	}
 	line := at.line
 	if at.opened > 0 && at.opened <= line && (isUnclosed(at.message) || line > doc.text.Lines()) {
@@ -215,7 +221,7 @@ func (doc *document) cutBefore(line int) bool {
 	}
 	line = min(line, doc.text.Lines())
 	doc.cut = true
-	if line <= 1 {
+	if line <= 1 || doc.cuts > maxCuts {
 		return false
 	}
 	doc.text = source.NewFile(doc.file.Name, doc.text.Text()[:doc.text.LineStart(line)])

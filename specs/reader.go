@@ -167,7 +167,10 @@ func (r *reader) merge(n *yaml.Node, fs []field, seen map[string]*yaml.Node, wha
 	}
 	more, _ := r.fields(n, `the value of "<<"`)
 	for _, f := range more {
-		if findKey(fs, seen, f.name) != nil || !r.spend(f.key) {
+		if !r.spend(f.key) {
+			break
+		}
+		if findKey(fs, seen, f.name) != nil {
 			continue
 		}
 		if seen != nil {

@@ -110,12 +110,15 @@ var feedbackKeys = []key[Feedback]{
 	{"path", func(r *reader, n *yaml.Node, f *Feedback) { f.Path = r.str(n, `"path"`) }},
 	{"pattern", func(r *reader, n *yaml.Node, f *Feedback) { f.Pattern = r.pattern(n) }},
 	{"ok_exit_codes", func(r *reader, n *yaml.Node, f *Feedback) {
-		r.list(n, `"ok_exit_codes"`, "exit statuses", func(n *yaml.Node) {
+		ok := r.list(n, `"ok_exit_codes"`, "exit statuses", func(n *yaml.Node) {
 			c := r.integer(n, `an entry of "ok_exit_codes"`, 0, 255)
 			if c != nil && !slices.ContainsFunc(f.OKExitCodes, func(l Leaf[int]) bool { return l.Value == c.Value }) {
 				f.OKExitCodes = append(f.OKExitCodes, *c)
 			}
 		})
+		if ok && len(n.Content) == 0 {
+			r.diags.Errorf(codeValue, r.nodeSpan(n), `"ok_exit_codes" is empty; no execution would count as a review`)
+		}
 	}},
 }
 

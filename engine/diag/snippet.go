@@ -21,7 +21,7 @@ func writeSnippet(b *strings.Builder, f *source.File, s source.Span) {
 	if f == nil || !s.IsValid() || s.Start.Line > f.Lines() {
 		return
 	}
-	line, from, to := cut(cells(f.Line(s.Start.Line), s))
+	line, from, to := cut(cells(f, s))
 	number := strconv.Itoa(s.Start.Line)
 	gutter := strings.Repeat(" ", max(len(number), 4))
 	fmt.Fprintf(b, " %*s | %s\n", len(gutter), number, strings.TrimRight(line, " "))
@@ -37,18 +37,17 @@ type cell struct {
 
 // cells turns the part of a line that may be shown into cells. The span's characters are marked; at least
 // one cell is, also at the end of the line.
-func cells(line string, s source.Span) []cell {
+func cells(f *source.File, s source.Span) []cell {
 	var out []cell
-	col, width := 1, 0
-	first := max(s.Start.Col-4*maxWidth, 1) // a line of megabytes is not laid out whole
-	for len(line) > 0 && col <= s.Start.Col+4*maxWidth {
+	line, start := f.Line(s.Start.Line), f.LineStart(s.Start.Line)
+	col, width := max(s.Start.Col-maxWidth, 1), 0 // a line of megabytes is not laid out whole
+	line = line[min(f.Offset(source.Pos{Line: s.Start.Line, Col: col})-start, len(line)):]
+	for len(line) > 0 && col <= s.Start.Col+2*maxWidth {
 		r, size := utf8.DecodeRuneInString(line)
-		if col >= first {
-			c := show(line[:size], r, width)
-			c.marked = covers(s, col)
-			width += c.width
-			out = append(out, c)
-		}
+		c := show(line[:size], r, width)
+		c.marked = covers(s, col)
+		width += c.width
+		out = append(out, c)
 		line = line[size:]
 		col++
 	}

@@ -1,0 +1,106 @@
+package specs
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/source"
+)
+
+const frame = "name: x\nversion: 1\nstages: [{id: a, run: x}]\n"
+
+// bomb returns an anchor for each level, each with ten aliases of the one before.
+func bomb(levels int, last string) string {
+	var b strings.Builder
+	b.WriteString("inputs:\n  l0: &l0 {default: [x]}\n")
+	for i := 1; i <= levels; i++ {
+		alias := fmt.Sprintf("*l%d,", i-1)
+		fmt.Fprintf(&b, "  l%d: {default: &l%d [%s]}\n", i, i, strings.TrimSuffix(strings.Repeat(alias, 10), ","))
+	}
+	return b.String() + last
+}
+
+// mergeBomb returns mappings that each merge the one before ten times.
+func mergeBomb(levels int) string {
+	var b strings.Builder
+	b.WriteString("inputs:\n  l0: &l0 {type: string}\n")
+	for i := 1; i <= levels; i++ {
+		alias := strings.Repeat(fmt.Sprintf("*l%d, ", i-1), 10)
+		fmt.Fprintf(&b, "  l%d: &l%d {<<: [%s]}\n", i, i, strings.TrimSuffix(alias, ", "))
+	}
+	return b.String()
+}
+
+// Whatever a file holds, reading it ends with a diagnostic at a place.
+func TestHostileDocuments(t *testing.T) {
+	stages := func(body string, n int) string {
+		return "name: x\nversion: 1\nstages: [" + strings.Repeat(body, n) + "]\n"
+	}
+	for name, c := range map[string]struct {
+		text string
+		code diag.Code
+	}{
+		"alias bomb":           {frame + bomb(12, ""), codeAlias},
+		"merge bomb":           {frame + mergeBomb(8), codeAlias},
+		"anchor in itself":     {frame + "inputs: {a: {default: &a [*a]}}\n", codeAlias},
+		"anchors in a ring":    {frame + "inputs: {a: {default: &a {x: &b {y: [*a, *b]}}}}\n", codeAlias},
+		"merge of itself":      {"&a\n" + frame + "<<: *a\n", codeAlias},
+		"deep value":           {frame + "inputs: {a: {default: " + strings.Repeat("[", 500) + strings.Repeat("]", 500) + "}}\n", codeDepth},
+		"deep, not closed":     {frame + "inputs: {a: {default: " + strings.Repeat("[", 50_000), codeSyntax},
+		"deep mappings":        {frame + "inputs: " + strings.Repeat("{a: ", 9_000) + strings.Repeat("}", 9_000), codeUnknownKey},
+		"deep lists":           {frame + "inputs:\n" + strings.Repeat("- ", 9_000) + "x\n", codeKind},
+		"too deep for YAML":    {frame + "inputs: " + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000), codeSyntax},
+		"too large":            {frame + "description: " + strings.Repeat("x", maxSize), codeSize},
+		"too many values":      {frame + "description: [" + strings.Repeat("a,", maxStructure) + "]", codeSize},
+		"too many lines":       {frame + "stages:\n" + strings.Repeat("-\n", maxStructure), codeSize},
+		"one long line":        {stages("{id: ä, run: x, when: a ==, x: [}", 1), codeSyntax},
+		"a long line of bad":   {stages("{id: ä, run: x, when: a == }, ", 3_000), codeValue},
+		"many unknown keys":    {"name: x\nversion: 1\n" + numbered("k%d: 1\n", 3_000) + "stages: [{id: a, run: x}]\n", codeUnknownKey},
+		"many equal keys":      {"name: x\nversion: 1\n" + strings.Repeat("name: x\n", 3_000) + "stages: [{id: a, run: x}]\n", codeDuplicateKey},
+		"many needs":           {"name: x\nversion: 1\nstages: [{id: a, run: x, needs: [" + numbered("s%d, ", 100_000) + "s1]}]\n", codeDuplicateKey},
+		"many eaten":           {"name: x\nversion: 1\nstages:\n" + strings.Repeat("  - id: a\n    run: x\n    when: \"a\" == b\n", 1_000), codeAfterQuote},
+		"many tabs":            {frame + "inputs:\n" + strings.Repeat("\t\n", 100_000) + "\ta: 1\n", codeSyntax},
+		"a megabyte of quotes": {frame + "description: \"" + strings.Repeat("'", 1<<20), codeSyntax},
+		"only quotes":          {strings.Repeat(`"`, 100_001), codeSyntax},
+		"only colons":          {strings.Repeat(": ", 4_000), codeSyntax},
+		"only question marks":  {strings.Repeat("? ", 4_000), codeKind},
+		"long comment":         {"name: x\n" + strings.Repeat("# x\n", 200_000), codeMissingKey},
+		"long block":           {frame + "description: |1\n" + strings.Repeat("    \n", 100_000) + " x\nx: y\n", codeUnknownKey},
+		"control characters":   {frame + "description: " + strings.Repeat("\x1b[31m\x07", 10_000), codeEncoding},
+		"anchor of megabytes":  {frame + "inputs: &" + strings.Repeat("a", 1<<20) + " *b\n", codeSyntax},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := source.NewFile("x.yaml", c.text)
+			p, diags := ParsePipeline(f)
+			if p == nil {
+				t.Fatal("no tree")
+			}
+			found := false
+			for _, d := range diags {
+				if !d.Span.IsValid() {
+					t.Errorf("no place: %+v", d)
+				}
+				if len(d.Message) > 1000 || len(d.Help) > 20_000 {
+					t.Errorf("a message of %d and a help of %d bytes", len(d.Message), len(d.Help))
+				}
+				found = found || d.Code == c.code
+			}
+			if !found {
+				t.Errorf("no %q among:\n%.2000s", c.code, diags.Short())
+			}
+			if text := diags.Text(f); strings.ContainsAny(text, "\x1b\x07\x00") {
+				t.Error("a control character reached the text")
+			}
+		})
+	}
+}
+
+func numbered(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
