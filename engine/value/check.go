@@ -28,6 +28,9 @@ func (e *TypeError) Error() string {
 }
 
 func describeType(t Type) string {
+	if t.Optional && !t.IsAny() {
+		return describeType(t.NotNull()) + " or null"
+	}
 	if len(t.Enum) == 0 {
 		return t.String()
 	}
