@@ -2,6 +2,7 @@ package proc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"syscall"
 	"time"
@@ -21,14 +22,14 @@ type child struct {
 func (c *child) await(ctx context.Context, res *Result) error {
 	w := c.watch
 	if _, err := w.until(-1, func() bool { return w.exited || w.woken }); err != nil {
-		return err
+		return c.abandon(err)
 	}
 	var stoppedAt time.Time // when the group got its SIGTERM
 	if !w.exited {
 		res.Stopped = context.Cause(ctx)
 		stoppedAt = time.Now()
 		if err := c.stop(); err != nil {
-			return err // the process hangs in the kernel: neither exit status nor reaping can be had
+			return err
 		}
 	}
 	var left error
@@ -54,14 +55,28 @@ func (c *child) stop() error {
 	exited := func() bool { return c.watch.exited }
 	signalGroup(c.pid, syscall.SIGTERM)
 	signalGroup(c.pid, syscall.SIGCONT)
-	if ok, err := c.watch.until(c.spec.Grace, exited); ok || err != nil {
-		return err
+	if ok, err := c.watch.until(c.spec.Grace, exited); err != nil {
+		return c.abandon(err)
+	} else if ok {
+		return nil
 	}
 	signalGroup(c.pid, syscall.SIGKILL)
-	if ok, err := c.watch.until(killPatience, exited); ok || err != nil {
-		return err
+	if ok, err := c.watch.until(killPatience, exited); err != nil {
+		return c.abandon(err)
+	} else if ok {
+		return nil
 	}
+	// It hangs in the kernel: neither can its status be had, nor can it be reaped.
 	return &LeftError{PIDs: []int{c.pid}}
+}
+
+// abandon kills a process that can't be watched any longer.
+func (c *child) abandon(err error) error {
+	signalGroup(c.pid, syscall.SIGKILL)
+	if _, reapErr := reap(c.pid); reapErr != nil {
+		return errors.Join(err, fmt.Errorf("waiting for process %d: %w", c.pid, reapErr))
+	}
+	return err
 }
 
 // endLeftovers ends what the main process left behind, and counts it.
@@ -72,7 +87,8 @@ func (c *child) endLeftovers(stoppedAt time.Time) (int, error) {
 	if main, ok := readProcess(c.pid); ok {
 		c.family.since = main.start
 	}
-	e := ender{match: c.family.has, pause: c.watch.pause, grace: c.spec.Grace, termed: map[processKey]time.Time{}}
+	e := ender{match: c.family.has, pause: c.watch.pause, grace: c.spec.Grace, patience: killPatience,
+		termed: map[processKey]time.Time{}}
 	if !stoppedAt.IsZero() {
 		e.groupTermed, e.group = stoppedAt, c.pid
 	}

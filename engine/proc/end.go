@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// killPatience is how long a process may take to die of SIGKILL before it is given up.
+// killPatience is an ender's usual patience.
 const killPatience = 10 * time.Second
 
 // How long to wait between two looks at the process table. Not all who are ended are our children, so
@@ -38,6 +38,8 @@ type ender struct {
 	match func(*process) bool
 	pause func(time.Duration) error // waits between two looks
 	grace time.Duration
+	// patience is how long a process may take to die of SIGKILL before it is given up.
+	patience time.Duration
 
 	// A group that got its SIGTERM before, and when; its members get none again.
 	group       int
@@ -66,7 +68,7 @@ func (e *ender) run() error {
 			for i := range found {
 				e.end(&found[i], began)
 			}
-			if !e.killed.IsZero() && began.Sub(e.killed) > killPatience {
+			if !e.killed.IsZero() && began.Sub(e.killed) > e.patience {
 				return leftError(found)
 			}
 		}
@@ -78,7 +80,8 @@ func (e *ender) run() error {
 	}
 }
 
-// end sends a process the signal that it is due.
+// end sends a process the signal that it is due. One that appears after the first SIGKILL was sent gets no
+// grace, or a family that keeps forking would never come to an end.
 func (e *ender) end(p *process, now time.Time) {
 	at, seen := e.termed[p.processKey]
 	if !seen {
@@ -91,7 +94,7 @@ func (e *ender) end(p *process, now time.Time) {
 		}
 		e.termed[p.processKey] = at
 	}
-	if now.Sub(at) >= e.grace {
+	if now.Sub(at) >= e.grace || !seen && !e.killed.IsZero() {
 		signalProcess(p, syscall.SIGKILL)
 		if e.killed.IsZero() {
 			e.killed = now
@@ -156,7 +159,7 @@ func endRun(runID string, except func(pid int) bool, grace time.Duration) (int, 
 	spared := ancestors(all)
 	marks := [][]byte{[]byte(RunVar + "=" + runID)}
 	sleep := func(d time.Duration) error { time.Sleep(d); return nil }
-	e := ender{grace: grace, pause: sleep, termed: map[processKey]time.Time{}, match: func(p *process) bool {
+	e := ender{grace: grace, patience: killPatience, pause: sleep, termed: map[processKey]time.Time{}, match: func(p *process) bool {
 		return !p.zombie && !spared[p.pid] && (except == nil || !except(p.pid)) && carries(environ(p.pid), marks)
 	}}
 	err = e.run()

@@ -2,11 +2,15 @@ package proc
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The end of one effect doesn't touch the orphans of another, and doesn't mistake them for its own.
@@ -104,5 +108,66 @@ func TestExitPipe(t *testing.T) {
 	free()
 	if status, err := reap(cmd.Process.Pid); err != nil || status.ExitStatus() != 7 {
 		t.Errorf("%v, %v", status.ExitStatus(), err)
+	}
+}
+
+// The kernel hands orphans to the first thread; the starter's children must not be among them.
+func TestStarterLeavesFirstThread(t *testing.T) {
+	cmd := exec.Command(os.Args[0], t.Name())
+	cmd.Env = append(os.Environ(), helperVar+"=first")
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "<nil>" {
+		t.Errorf("got %q, %v; want no children of the first thread", out, err)
+	}
+}
+
+func TestUnwatchableProcessIsKilled(t *testing.T) {
+	s := newStarter(t)
+	pid, _, free, err := s.start(&Spec{Path: "sleep", Args: []string{"1000"}, Env: testEnv("e1", t.Name())}, pipes(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer free()
+	c := child{pid: pid}
+	if err := c.abandon(errors.ErrUnsupported); err != errors.ErrUnsupported {
+		t.Errorf("got %v", err)
+	}
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("process %d is still there: %v", pid, err)
+	}
+	if err := c.abandon(errors.ErrUnsupported); !errors.Is(err, errors.ErrUnsupported) || !errors.Is(err, syscall.ECHILD) {
+		t.Errorf("of a process that is gone: %v", err)
+	}
+}
+
+func pipes(t *testing.T) []*stream {
+	t.Helper()
+	streams, err := openStreams(&Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, s := range streams {
+			s.close()
+		}
+	})
+	return streams
+}
+
+// A process that doesn't go is given up in the end. One that has ended and is never reaped stands for it.
+func TestProcessThatStays(t *testing.T) {
+	cmd := exec.Command("true")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	e := ender{match: func(p *process) bool { return p.pid == cmd.Process.Pid }, grace: testGrace, patience: testGrace,
+		pause: (&watch{exited: true, woken: true}).pause, termed: map[processKey]time.Time{}}
+	err := e.run()
+	var left *LeftError
+	if !errors.As(err, &left) || !slices.Equal(left.PIDs, []int{cmd.Process.Pid}) || e.count() != 1 {
+		t.Errorf("got %v, %d", err, e.count())
+	}
+	if want := fmt.Sprintf("processes [%d] do not end", cmd.Process.Pid); err != nil && !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %q, want %q", err, want)
 	}
 }

@@ -18,14 +18,14 @@ type Reason uint8
 
 // The reasons for which a process can't be started.
 const (
-	UnknownReason Reason = iota
-	NotFound             // no such program, or the interpreter that its first line names is missing
-	NotPermitted         // the program, or its folder, may not be executed or entered
-	NoDir                // the working directory is missing, or no directory
-	TooBig               // arguments and environment are larger than the system takes
-	BadFormat            // the file is no program for this machine
-	BadArgument          // a NUL character in an argument or a variable
-	NoStdin              // the file for stdin can't be opened
+	UnknownReason Reason = iota // what the system said is in the message
+	NotFound                    // no such program, or the interpreter that its first line names is missing
+	NotPermitted                // the program, or its folder, may not be executed or entered
+	NoDir                       // the working directory is missing, or no directory
+	TooBig                      // arguments and environment are larger than the system takes
+	BadFormat                   // the file is no program for this machine
+	BadArgument                 // a NUL character in an argument or a variable
+	NoStdin                     // the file for stdin can't be opened
 )
 
 func (r Reason) String() string {
@@ -113,8 +113,8 @@ func startError(spec *Spec, program string, err error) error {
 	case errors.Is(err, syscall.EINVAL):
 		e.Reason = BadArgument
 		e.Detail = fmt.Sprintf("cannot start %q: a NUL character in %s", spec.Path, nulIn(spec))
-	default:
-		return fmt.Errorf("starting %q: %w", spec.Path, err)
+	default: // too many processes, a file that is being written, a name that is too long …
+		e.Detail = fmt.Sprintf("cannot start %q: %v", spec.Path, err)
 	}
 	return e
 }

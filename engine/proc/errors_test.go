@@ -42,6 +42,7 @@ func TestStartErrors(t *testing.T) {
 		{"variable", Spec{Path: "true", Env: append(env, "BIG="+strings.Repeat("x", 200<<10))}, TooBig, `the largest is the variable "BIG" with 204804 bytes`},
 		{"NUL", Spec{Path: "true", Args: []string{"a\x00b"}}, BadArgument, "a NUL character in argument 1"},
 		{"NUL in a variable", Spec{Path: "true", Env: append(env, "A=b\x00")}, BadArgument, `a NUL character in the variable "A"`},
+		{"long name", Spec{Path: "/" + strings.Repeat("x", 5000)}, UnknownReason, "file name too long"},
 		{"stdin", Spec{Path: "true", Stdin: dir + "/gone"}, NoStdin, `/gone" can't be opened`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -55,6 +56,19 @@ func helper(what string, args []string) error {
 		res, err := s.Run(context.Background(), stubbornSpec(args[0], "end", args[1]))
 		fmt.Print(res.KilledLeftovers)
 		return err
+	case "first": // the starting goroutine begins on the first thread, and must leave it
+		if !onFirstThread() {
+			return errors.New("not on the first thread")
+		}
+		s := &Starter{requests: make(chan startRequest), stopped: make(chan struct{})}
+		go func() {
+			defer s.Close()
+			spec := bash("cat /proc/$PPID/task/$PPID/children", "e1", args[0])
+			res, err := s.Run(context.Background(), spec)
+			fmt.Printf("%s%v", res.Stdout.Head, err)
+		}()
+		s.loop()
+		return nil
 	case "carries": // run id
 		yes, err := CarriesRun(args[0])
 		fmt.Print(yes)

@@ -2,7 +2,6 @@ package proc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -129,9 +128,8 @@ func (s *Starter) Run(ctx context.Context, spec Spec) (Result, error) {
 	c := child{pid: pid, spec: &spec, family: family{group: pid, marks: effectMarks(&spec)},
 		watch: &watch{exit: exit, wake: wake, streams: streams, buf: buf[:], fds: make([]unix.PollFd, 0, 4)}}
 	err = c.await(ctx, &res)
-	var hangs *LeftError
-	if !errors.As(err, &hangs) {
-		freeExit()
+	if ended := res.ExitCode >= 0 || res.Signal != ""; ended {
+		freeExit() // else it may wait for the end of a process that hangs
 	}
 	for _, s := range streams {
 		s.close()
