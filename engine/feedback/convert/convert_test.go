@@ -334,10 +334,10 @@ func (l *loop) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestMemory reads reports of 32 MB, and looks at what is alive at their end.
+// TestMemory reads reports of 12 MB, and looks at what is alive at their end.
 func TestMemory(t *testing.T) {
-	const size = 32 << 20
-	long := strings.Repeat("x", 3<<20)
+	const size = 12 << 20
+	long := strings.Repeat("x", 2<<20)
 	reports := map[string]struct {
 		format string
 		report io.Reader
@@ -361,7 +361,7 @@ func TestMemory(t *testing.T) {
 			if peak == 0 {
 				t.Fatal("the report was not read")
 			}
-			if grew := int64(peak) - int64(before); grew > 16<<20 {
+			if grew := int64(peak) - int64(before); grew > 8<<20 {
 				t.Errorf("%d MB are held while a report of %d MB is read", grew>>20, size>>20)
 			}
 		})
