@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"example.com/pipe/engine"
+	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/view"
+)
+
+// answerOptions are what all commands that answer a run share.
+type answerOptions struct {
+	*app
+	ref    string
+	by     string
+	reason string
+	resume bool
+	json   bool
+}
+
+func (o *answerOptions) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.by, "by", "", "`NAME` of who answers (default: the user)")
+	cmd.Flags().StringVar(&o.reason, "reason", "", "`TEXT` that says why")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+}
+
+func (o *answerOptions) resumeFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.resume, "resume", false, "go on with the run at once, unless another process does")
+}
+
+// answered is the outcome as JSON.
+type answered struct {
+	Version  int    `json:"version"`
+	Run      string `json:"run"`
+	Accepted bool   `json:"accepted"`
+	Why      string `json:"why,omitempty"`
+	Warning  string `json:"warning,omitempty"`
+	Closed   bool   `json:"closed"` // nothing of what was answered is left open
+	Status   string `json:"status"` // of the run
+	Live     bool   `json:"live"`   // a process carries the run on
+	Command  string `json:"command,omitempty"`
+}
+
+// give gives an answer to the run. The answer is made from what the run asks.
+func (o *answerOptions) give(ctx context.Context, make func(*view.Run) (machine.Answer, string, error)) error {
+	return withProcesses(func(ks []stage.Kind) error {
+		p, err := o.project(ks)
+		if err != nil {
+			return err
+		}
+		id, err := p.Find(o.ref)
+		if err != nil {
+			return asStatus(err)
+		}
+		v, err := p.View(id)
+		if err != nil {
+			return err
+		}
+		a, said, err := make(v)
+		if err != nil {
+			return err
+		}
+		if a.By = o.by; a.By == "" {
+			a.By = o.user()
+		}
+		a.Reason = o.reason
+		f := &follower{app: o.app, p: p, json: o.json}
+		return o.untilSignal(ctx, func(ctx context.Context) error {
+			res, err := p.Answer(ctx, id, a, engine.AnswerOptions{Follow: f.follow(), Resume: o.resume})
+			if err != nil {
+				return f.failed(res.Result, err)
+			}
+			return o.tell(f, id, said, res)
+		})
+	})
+}
+
+// tell says what came of the answer.
+func (o *answerOptions) tell(f *follower, id, said string, res engine.Answered) error {
+	next := ""
+	if res.Accepted && !res.Live && !res.CarriedOn && !res.Status.Ended() {
+		next = "pipe resume " + id
+	}
+	if o.json {
+		b, err := view.Marshal(answered{1, id, res.Accepted, res.Why, res.Warning, res.Closed, res.Status.String(), res.Live, next})
+		if err != nil {
+			return err
+		}
+		if _, err := o.out.Write(b); err != nil {
+			return err
+		}
+		if !res.Accepted {
+			return withStatus(exitFailed)
+		}
+		return o.after(f, res)
+	}
+	if !res.Accepted {
+		return &statusError{exitFailed, fmt.Errorf("run %s refused the answer: %s", id, res.Why)}
+	}
+	if res.Warning != "" {
+		f.warn(res.Warning)
+	}
+	fmt.Fprintf(o.out, "%s\n", view.OneLine(said))
+	if !res.Closed {
+		fmt.Fprintf(o.out, "blocking items are left: the escalation stays open, see `pipe show %s`\n", id)
+	}
+	switch {
+	case res.Live:
+		fmt.Fprintln(o.out, "another process carries the run on")
+	case next != "":
+		fmt.Fprintf(o.out, "go on with: %s\n", next)
+	}
+	return o.after(f, res)
+}
+
+// after ends the command: with the run's status where it went on with the run because it was told to.
+func (o *answerOptions) after(f *follower, res engine.Answered) error {
+	if !o.resume || !res.CarriedOn {
+		return nil
+	}
+	if o.json {
+		return withStatus(statusOfRun(res.Status))
+	}
+	return f.end(res.Result, nil)
+}

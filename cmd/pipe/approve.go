@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/view"
+)
+
+// approveOptions are the options of `pipe approve`.
+type approveOptions struct {
+	answerOptions
+	stage string
+}
+
+func newApproveCmd(a *app) *cobra.Command {
+	o := &approveOptions{answerOptions: answerOptions{app: a}}
+	cmd := &cobra.Command{
+		Use:   "approve RUN [STAGE]",
+		Short: "Let a stage start that waits for an approval",
+		Args:  between(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.ref, o.stage = args[0], second(args)
+			return o.run(cmd.Context())
+		},
+	}
+	o.flags(cmd)
+	o.resumeFlag(cmd)
+	return cmd
+}
+
+func (o *approveOptions) run(ctx context.Context) error {
+	return o.give(ctx, func(v *view.Run) (machine.Answer, string, error) {
+		return machine.Answer{Kind: machine.Approve, Stage: o.stage}, approvalText(v, "approved", o.stage), nil
+	})
+}
+
+// second gives the second argument, "" without one.
+func second(args []string) string {
+	if len(args) < 2 {
+		return ""
+	}
+	return args[1]
+}
+
+// approvalText says what was answered; without a stage it is the one that asked.
+func approvalText(v *view.Run, word, stage string) string {
+	if stage == "" {
+		if waiting := v.Approvals(); len(waiting) == 1 {
+			stage = waiting[0]
+		}
+	}
+	return fmt.Sprintf("%s: %s", word, stage)
+}

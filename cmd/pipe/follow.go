@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"example.com/pipe/engine"
+	"example.com/pipe/engine/driver"
+	"example.com/pipe/engine/journal"
+	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/view"
+)
+
+// follower shows a run that this process carries on: a line for each event and, when the run waits for a
+// person, what is asked. Its methods are called from one goroutine at a time.
+type follower struct {
+	*app
+	p     *engine.Project
+	json  bool // the lines are remarks, on stderr; the result is one document at the end
+	stay  bool
+	view  *view.Run // nil before the run began
+	asked bool      // what is asked now was shown
+}
+
+// follow gives the engine who is told about the run.
+func (f *follower) follow() engine.Follow {
+	return engine.Follow{Stay: f.stay, Begun: f.begun, Observe: f.observe, Warn: f.warn}
+}
+
+func (f *follower) lines() *output {
+	if f.json {
+		return f.err
+	}
+	return f.out
+}
+
+func (f *follower) warn(text string) { fmt.Fprintf(f.err, "pipe: %s\n", view.OneLine(text)) }
+
+// begun is called with the run's lock held, so that the journal holds just what came before.
+func (f *follower) begun(b engine.Begun) {
+	v, err := f.p.View(b.Run.Run)
+	if err != nil {
+		f.warn(err.Error())
+	} else {
+		f.view = v
+		f.view.SetHeld(true)
+	}
+	for _, l := range b.Loops {
+		f.warn(fmt.Sprintf("the loop %s -> %s goes on at iteration %d of %d, where run %s of this task left it; --fresh starts at 1",
+			l.Source, l.Target, l.Iteration, l.Cap, b.From))
+	}
+	for _, c := range b.Changes {
+		f.warn(fmt.Sprintf("%s was %s since the run started; the run goes on with what it froze", c.File, c.How))
+	}
+}
+
+func (f *follower) observe(_ int64, at machine.Instant, recs []machine.Record) {
+	for _, rec := range recs {
+		if line, ok := view.Line(at, rec); ok {
+			fmt.Fprintln(f.lines(), line)
+		}
+		if f.view == nil {
+			continue
+		}
+		f.view.Apply(at, rec)
+		switch rec.(type) {
+		case machine.RunWaiting, machine.RunPaused:
+			f.ask()
+		case machine.RunResumed:
+			f.asked = false
+		}
+	}
+}
+
+// ask shows what a person is asked, once.
+func (f *follower) ask() {
+	if f.asked || f.view == nil || f.json && !f.stay {
+		return
+	}
+	f.asked = true
+	fmt.Fprint(f.lines(), f.view.Asks())
+	if f.stay {
+		fmt.Fprintln(f.err, "pipe: waiting for the answer, given from another terminal")
+	}
+}
+
+// end shows where the run stands and gives the exit status that says so.
+func (f *follower) end(res engine.Result, err error) error {
+	if err != nil {
+		return f.failed(res, err)
+	}
+	v, err := f.p.View(res.Run.Run)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		b, err := v.JSON()
+		if err != nil {
+			return err
+		}
+		if _, err := f.out.Write(b); err != nil {
+			return err
+		}
+		return withStatus(statusOfRun(res.Status))
+	}
+	switch res.Status {
+	case machine.RunIsPaused, machine.RunIsWaiting:
+		f.view = v
+		f.ask()
+	case machine.RunSucceeded:
+		f.outputs(v)
+	case machine.RunFailed:
+		fmt.Fprintf(f.err, "pipe: the run failed; see `pipe why %s` and `pipe logs %s`\n", res.Run.Run, res.Run.Run)
+	case machine.RunRunning, machine.RunCancelled, machine.UnknownRunStatus:
+	}
+	return withStatus(statusOfRun(res.Status))
+}
+
+// outputs shows what the run gave.
+func (f *follower) outputs(v *view.Run) {
+	for name, val := range v.Outputs().All() {
+		b, err := view.Marshal(val)
+		if err != nil {
+			f.warn(err.Error())
+			continue
+		}
+		fmt.Fprintf(f.out, "output %s=%s", view.OneLine(name), b)
+	}
+}
+
+func (f *follower) failed(_ engine.Result, err error) error {
+	var stopped *engine.Stopped
+	if errors.As(err, &stopped) {
+		status := exitInterrupted
+		var by *signalError
+		if errors.As(err, &by) && by.signal == syscall.SIGTERM {
+			status = exitTerminated
+		}
+		text := "stopped"
+		if f.view != nil {
+			text += fmt.Sprintf("; `pipe resume %s` goes on", f.view.Info().Run)
+		}
+		return &statusError{status, errors.New(text)}
+	}
+	return asStatus(err)
+}
+
+// asStatus gives an error of the engine its exit status.
+func asStatus(err error) error {
+	var (
+		usage   *engine.UsageError
+		missing *engine.NotFoundError
+		inside  *engine.InsideError
+	)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, journal.ErrHeld):
+		return &statusError{exitHeld, err}
+	case errors.As(err, &usage), errors.As(err, &missing), errors.As(err, &inside):
+		return &statusError{exitUsage, err}
+	}
+	return err
+}
+
+func statusOfRun(s machine.RunStatus) int {
+	switch s {
+	case machine.RunSucceeded:
+		return exitOK
+	case machine.RunFailed, machine.RunCancelled:
+		return exitFailed
+	case machine.RunIsPaused, machine.RunIsWaiting:
+		return exitWaiting
+	case machine.RunRunning, machine.UnknownRunStatus:
+	}
+	return exitOurs // a run that neither ended nor waits and that nobody carries on
+}
+
+// signalError is why a run was stopped from outside.
+type signalError struct{ signal os.Signal }
+
+func (e *signalError) Error() string { return e.signal.String() }
+
+// untilSignal runs fn with a context that the first SIGINT or SIGTERM ends. A second one ends this process:
+// on Linux its children are killed with it, and a resume ends what is left.
+func (a *app) untilSignal(ctx context.Context, fn func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	signals, release := a.signals()
+	defer release()
+	done := make(chan struct{})
+	var watcher sync.WaitGroup
+	watcher.Go(func() {
+		stopping := false
+		for {
+			select {
+			case <-done:
+				return
+			case s := <-signals:
+				if stopping {
+					a.kill(signalStatus(s))
+				}
+				stopping = true
+				fmt.Fprintln(a.err, "pipe: stopping; once more kills")
+				cancel(&signalError{s})
+			}
+		}
+	})
+	err := fn(ctx)
+	close(done)
+	watcher.Wait()
+	return err
+}
+
+func signalStatus(s os.Signal) int {
+	if s == syscall.SIGTERM {
+		return exitTerminated
+	}
+	return exitInterrupted
+}
+
+// folderOf is the folder of a try, absolute.
+func folderOf(p *engine.Project, run string, t view.Try) string {
+	return filepath.Join(p.RunDir(run), driver.FolderOf(t.Stage, t.Iteration, t.Attempt))
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+
+	"example.com/pipe/engine/proc"
+	"example.com/pipe/engine/stage"
+	"example.com/pipe/stages/agent"
+	"example.com/pipe/stages/command"
+)
+
+// kinds lists the kinds of stages there are. Their processes are started by starter; for looking at
+// pipelines it may be nil.
+func kinds(starter *proc.Starter) []stage.Kind {
+	return []stage.Kind{
+		command.New(starter),
+		agent.New(starter),
+	}
+}
+
+// withProcesses gives fn the kinds of stages, ready to run. On Linux what a stage leaves behind becomes our
+// child, so that it can be ended.
+func withProcesses(fn func([]stage.Kind) error) error {
+	if err := proc.Subreaper(); err != nil {
+		return fmt.Errorf("become the parent of what stages leave behind: %w", err)
+	}
+	starter := proc.NewStarter()
+	defer starter.Close()
+	return fn(kinds(starter))
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"example.com/pipe/engine/stage"
+)
+
+// resumeOptions are the options of `pipe resume`.
+type resumeOptions struct {
+	*app
+	ref  string
+	wait bool
+	json bool
+}
+
+func newResumeCmd(a *app) *cobra.Command {
+	o := &resumeOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "resume RUN",
+		Short: "Go on with a run after a crash, a pause or a stop",
+		Long: "Goes on with a run where its journal ends: no finished stage runs again. A run that is over is printed,\n" +
+			"and the exit status says how it ended. RUN is an id, the beginning of one, or \"last\".",
+		Args: between(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.ref = args[0]
+			return o.run(cmd.Context())
+		},
+	}
+	cmd.Flags().BoolVar(&o.wait, "wait", false, "stay while the run waits for a person")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print where the run stands at the end as JSON; events go to stderr")
+	return cmd
+}
+
+func (o *resumeOptions) run(ctx context.Context) error {
+	return withProcesses(func(ks []stage.Kind) error {
+		p, err := o.project(ks)
+		if err != nil {
+			return err
+		}
+		id, err := p.Find(o.ref)
+		if err != nil {
+			return asStatus(err)
+		}
+		v, err := p.View(id)
+		if err == nil && v.Status().Ended() {
+			if err := o.printRun(v, o.json); err != nil {
+				return err
+			}
+			return withStatus(statusOfRun(v.Status()))
+		}
+		f := &follower{app: o.app, p: p, json: o.json, stay: o.wait || o.interactive()}
+		return o.untilSignal(ctx, func(ctx context.Context) error {
+			return f.end(p.Resume(ctx, id, f.follow()))
+		})
+	})
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/view"
+)
+
+// execute runs a command line and returns the exit status. It prints the error, if there is one.
+func (a *app) execute(ctx context.Context, args []string) int {
+	root := newRootCmd(a)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	status, say := statusOf(err)
+	if say != nil {
+		fmt.Fprintf(a.err, "pipe: %s\n", strings.TrimRight(view.Escape(say.Error()), "\n"))
+	}
+	if status == exitOK && a.out.failed != nil {
+		fmt.Fprintf(a.err, "pipe: write the result: %v\n", a.out.failed)
+		status = exitOurs
+	}
+	return status
+}
+
+func newRootCmd(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "pipe",
+		Short:         "Run pipelines of scripts and agents whose reviews send work back",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return unknownCommand(cmd, args[0])
+		},
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%w; see `%s --help`", err, cmd.CommandPath())
+	})
+	root.AddCommand(
+		newRunCmd(a), newResumeCmd(a), newApproveCmd(a), newRejectCmd(a), newDecideCmd(a), newCancelCmd(a),
+		newPsCmd(a), newShowCmd(a), newLogsCmd(a), newEventsCmd(a), newWhyCmd(a),
+		newCheckCmd(a), newListCmd(a), newOutputCmd(a), newDoctorCmd(a), newVersionCmd(a),
+		&cobra.Command{Use: "exit-codes", Short: "What the exit status means", Long: exitCodesText},
+	)
+	root.SetHelpCommand(newHelpCmd(root))
+	return root
+}
+
+// newHelpCmd is cobra's, with our exit status for a topic that there is not.
+func newHelpCmd(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about a command, or `pipe help exit-codes`",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownCommand(root, strings.Join(args, " "))
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
+	}
+}
+
+func unknownCommand(root *cobra.Command, name string) error {
+	var names []string
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	if hint := diag.Suggest(name, names); hint != "" {
+		return usagef("unknown command %q, %s", name, hint)
+	}
+	return usagef("unknown command %q; `pipe help` lists the commands", name)
+}
+
+// between wants so many arguments, and says which.
+func between(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= least && (most < 0 || len(args) <= most) {
+			return nil
+		}
+		return usagef("got %d arguments, expected `%s`", len(args), cmd.UseLine())
+	}
+}
