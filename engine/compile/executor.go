@@ -2,7 +2,6 @@ package compile
 
 import (
 	"fmt"
-	"strings"
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/expr"
@@ -147,106 +146,4 @@ func (c *compiler) checkKind(s *stageInfo, name string, scalars map[string]sourc
 		Stage: s.node.ID, Config: s.node.Config, Scalars: scalars, Span: at,
 		Report: func(d diag.Diagnostic) { c.diags.Add(d) },
 	})
-}
-
-// templateInRun reports ${{ }} in a script, once for each script, with the rewrite through env.
-func (c *compiler) templateInRun(s *stageInfo) {
-	run := *s.syn.Run
-	from := strings.Index(run.Text, "${{")
-	to := from + len("${{")
-	if end := strings.Index(run.Text[from:], "}}"); end >= 0 {
-		to = from + end + len("}}")
-	}
-	d := c.diags.Errorf(CodeTemplateInRun, run.At(from, to), "${{ }} is not evaluated in run, so that no value can become a piece of a script")
-	d.Help = rewriteRun(s, run)
-}
-
-// rewriteRun gives the lines that hand a script its values through the environment.
-func rewriteRun(s *stageInfo, run source.Scalar) string {
-	pieces, _ := expr.SplitTemplate(run)
-	names := make(map[string]string) // by expression
-	taken := make(map[string]bool)
-	for _, e := range s.syn.Env {
-		taken[e.Name.Value] = true
-	}
-	var env, script strings.Builder
-	for k, p := range pieces {
-		if !p.IsExpr {
-			script.WriteString(p.Text)
-			continue
-		}
-		src := strings.TrimSpace(p.Expr.Text)
-		name, ok := names[src]
-		if !ok {
-			name = envNameFor(src, taken)
-			names[src], taken[name] = name, true
-			fmt.Fprintf(&env, "\n  %s: %s", name, quoteYAML("${{ "+src+" }}"))
-		}
-		before, after := "", ""
-		if k > 0 {
-			before = pieces[k-1].Text
-		}
-		if k+1 < len(pieces) {
-			after = pieces[k+1].Text
-		}
-		if strings.HasSuffix(before, `"`) && strings.HasPrefix(after, `"`) {
-			script.WriteString("$" + name)
-		} else {
-			script.WriteString(`"$` + name + `"`)
-		}
-	}
-	if env.Len() == 0 {
-		return "give the script its values through env"
-	}
-	return "give the script its values through env:\nenv:" + env.String() + "\nrun: |" + indent(script.String())
-}
-
-// envNameFor makes an environment variable's name of the last word of an expression.
-func envNameFor(src string, taken map[string]bool) string {
-	words := strings.FieldsFunc(src, func(r rune) bool {
-		return !(r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
-	})
-	name := "VALUE"
-	for i := len(words) - 1; i >= 0; i-- {
-		if w := strings.ToUpper(words[i]); (w[0] < '0' || w[0] > '9') && !strings.HasPrefix(w, "PIPE_") {
-			name = w
-			break
-		}
-	}
-	switch name {
-	case "PATH", "HOME", "USER", "SHELL", "TERM", "LANG", "TMPDIR", "PWD", "IFS", "ENV":
-		name = "INPUT_" + name // the shell has its own of that name
-	}
-	out := name
-	for n := 2; taken[out]; n++ {
-		out = fmt.Sprintf("%s_%d", name, n)
-	}
-	return out
-}
-
-// quoteYAML writes a text as a quoted YAML scalar.
-func quoteYAML(s string) string {
-	if strings.ContainsAny(s, "\"\\\n") {
-		if !strings.Contains(s, "\n") {
-			return "'" + strings.ReplaceAll(s, "'", "''") + "'"
-		}
-		s = strings.Join(strings.Fields(s), " ")
-		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
-	}
-	return `"` + s + `"`
-}
-
-// indent puts a script under its key, cut after a few lines.
-func indent(script string) string {
-	const most = 8
-	lines := strings.Split(strings.TrimRight(script, "\n"), "\n")
-	var b strings.Builder
-	for i, l := range lines {
-		if i == most {
-			b.WriteString("\n  …")
-			break
-		}
-		b.WriteString("\n  " + l)
-	}
-	return b.String()
 }

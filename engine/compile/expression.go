@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"fmt"
 	"strings"
 
 	"example.com/pipe/engine/diag"
@@ -65,7 +66,7 @@ func (c *compiler) explain(d *diag.Diagnostic, sc source.Scalar) {
 		at := sc.At(m.start, m.end)
 		if at.Start.Line == d.Span.Start.Line && !d.Span.Start.Before(at.Start) || len(scanMentions(sc.Text)) == 1 {
 			s := c.stages[i]
-			d.Related = []diag.Related{{Span: s.mayMissAt, Message: "stage " + s.node.ID + " " + s.mayMiss + ", so its outputs may not be there"}}
+			d.Related = []diag.Related{{Span: s.mayMissAt, Message: fmt.Sprintf("stage %q %s, so its outputs may not be there", s.node.ID, s.mayMiss)}}
 			return
 		}
 	}
@@ -154,6 +155,9 @@ func joinText(parts []plan.Part) string {
 // data compiles a value that may hold expressions at any depth. A tree without expressions becomes one
 // literal.
 func (c *compiler) data(d *specs.Data, at place) (plan.Template, value.Type) {
+	if d == nil {
+		return plan.Template{}, value.Of(value.Any)
+	}
 	t := plan.Template{At: d.Span.Start}
 	switch d.Kind {
 	case specs.ScalarData:

@@ -62,6 +62,9 @@ func (c *compiler) loop(i int) {
 		d := c.diags.Errorf(CodeLoopTarget, l.TargetStage.Span, "%s does not need %q, so it has nothing of it to review", c.label(i), t.node.ID)
 		d.Related = []diag.Related{{Span: t.span(), Message: fmt.Sprintf("%q is here", t.node.ID)}}
 		d.Help = fmt.Sprintf("add %q to the needs of %s, or name a stage that it needs", t.node.ID, c.label(i))
+		if c.runsBefore(i, out.Target) {
+			d.Help = fmt.Sprintf("%q runs after %s, and a loop leads backward; name a stage that %s needs", t.node.ID, c.label(i), c.label(i))
+		}
 	}
 	if t.node.Role != plan.Implementation {
 		c.wrongTarget(l.TargetStage.Span, t)

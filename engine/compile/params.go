@@ -117,6 +117,9 @@ func (c *compiler) paramDefault(p *specs.Param, t value.Type, what string) (valu
 
 // constant gives the value of data that holds no expressions.
 func (c *compiler) constant(d *specs.Data, what string) (value.Value, bool) {
+	if d == nil {
+		return nil, false
+	}
 	switch d.Kind {
 	case specs.ScalarData:
 		if d.Scalar == nil {
@@ -163,6 +166,14 @@ func paramsType(ps []plan.Param) value.Type {
 		fields[i] = value.FieldType{Name: p.Name, Type: t}
 	}
 	return value.ObjectOf(fields...)
+}
+
+// plainText warns of ${{ }} in a text for people, where it is shown as it stands.
+func (c *compiler) plainText(l *specs.Leaf[string]) {
+	if l != nil && expr.HasExpr(l.Value) {
+		d := c.diags.Warnf(CodeTemplateHere, l.Span, "${{ }} is not evaluated in description")
+		d.Help = "people see it as it stands; write the sentence without it"
+	}
 }
 
 // unevaluated reports ${{ }} in a place where it is plain text.

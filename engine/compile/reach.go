@@ -112,3 +112,22 @@ func (c *compiler) ask() {
 		}
 	})
 }
+
+// runsBefore answers for one pair, where a mistake is explained.
+func (c *compiler) runsBefore(first, then int) bool {
+	seen := make([]bool, len(c.stages))
+	for todo := []int{then}; len(todo) > 0; {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, n := range c.stages[i].needs {
+			if n == first {
+				return true
+			}
+			if !seen[n] {
+				seen[n] = true
+				todo = append(todo, n)
+			}
+		}
+	}
+	return false
+}

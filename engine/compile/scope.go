@@ -187,5 +187,9 @@ func (c *compiler) notBefore(at source.Span, from, to int) {
 		d.Help = fmt.Sprintf(`what %q sends back is in "brief" and "open_items"`, t.node.ID)
 		return
 	}
+	if c.runsBefore(from, to) {
+		d.Help = fmt.Sprintf("it runs after %s, so nothing is known of it there", c.label(from))
+		return
+	}
 	d.Help = fmt.Sprintf("add %q to the needs of %s", t.node.ID, c.label(from))
 }

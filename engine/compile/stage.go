@@ -17,6 +17,7 @@ func (c *compiler) declare(i int) {
 	n := s.node
 	if s.syn.Description != nil {
 		n.Description = s.syn.Description.Value
+		c.plainText(s.syn.Description)
 	}
 	n.Role = c.role(i)
 	n.Outputs = c.params(s.syn.Outputs, "output")
