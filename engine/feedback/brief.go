@@ -84,8 +84,8 @@ type briefItem struct {
 	line                   int
 }
 
-// roomy is beyond what 500 tokens can say: text is cut to it first, so that counting stays cheap.
-const roomy = 3000
+// roomy is about what 500 tokens of prose can say: text is cut to it first, so that counting stays cheap.
+const roomy = 2000
 
 func newDraft(in BriefInput) *draft {
 	d := &draft{in: in, note: clip(markdownText(in.Note), roomy)}
@@ -234,11 +234,12 @@ func (d *draft) shorten(s step, fits func() bool) bool {
 	if !fits() {
 		return false
 	}
-	low := s.floor // fits
+	// What is known to fit doubles from below, so that what is counted stays near the cap; then halves.
+	low, probe := s.floor, max(16, s.floor/2)
 	for high-low > 1 {
-		mid := low + (high-low)/2
+		mid := min(low+probe, low+(high-low)/2)
 		if *s.limit = mid; fits() {
-			low = mid
+			low, probe = mid, probe*2
 		} else {
 			high = mid
 		}

@@ -328,3 +328,21 @@ func TestBriefWithoutATokenizer(t *testing.T) {
 		t.Errorf("%d bytes, want at most %d when nothing counts tokens", len(got), feedback.BriefTokens)
 	}
 }
+
+func BenchmarkBrief(b *testing.B) {
+	texts := map[string]string{"ordinary": "Potential null pointer dereference", "long": strings.Repeat("one word after another ", 500),
+		"no spaces": strings.Repeat("x7f", 4000), "CJK": strings.Repeat("漢字かな交じり文", 1000)}
+	for name, text := range texts {
+		b.Run(name, func(b *testing.B) {
+			in := exampleInput()
+			in.Items = blocking(5)
+			for i := range in.Items {
+				in.Items[i].Description, in.Items[i].SuggestedFix = text, text
+			}
+			tokens("warm")
+			for b.Loop() {
+				_ = feedback.Brief(in, tokens)
+			}
+		})
+	}
+}

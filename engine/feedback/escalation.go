@@ -2,6 +2,7 @@ package feedback
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,17 +99,28 @@ func (e Escalation) Message(run string) string {
 	b.WriteString("\n### Unresolved Issues\n\n")
 	e.writeIssues(&b)
 	b.WriteString("\n### Feedback History\n\n")
-	for _, h := range e.History {
-		fmt.Fprintf(&b, "- Iteration %d: %s -> %s, %d blocking, %d advisory, %s\n", h.Iteration,
-			markdownName(h.Source), markdownName(h.Target), h.Blocking, h.Advisory, h.Action)
-	}
-	if len(e.History) == 0 {
-		b.WriteString("No earlier iterations.\n")
-	}
+	e.writeHistory(&b)
 	b.WriteString("\n### Options\n\n")
 	e.writeOptions(&b, run)
 	b.WriteString("---\n")
 	return b.String()
+}
+
+// writeHistory summarises what its sources said, and what others said of its target; the history of the
+// other loops of the run is in the context.
+func (e Escalation) writeHistory(b *strings.Builder) {
+	none := true
+	for _, h := range e.History {
+		if !slices.Contains(e.Sources, h.Source) && (e.Target == "" || h.Target != e.Target) {
+			continue
+		}
+		none = false
+		fmt.Fprintf(b, "- Iteration %d: %s -> %s, %d blocking, %d advisory, %s\n", h.Iteration,
+			markdownName(h.Source), markdownName(h.Target), h.Blocking, h.Advisory, h.Action)
+	}
+	if none {
+		b.WriteString("No earlier iterations.\n")
+	}
 }
 
 func (e Escalation) writeIssues(b *strings.Builder) {

@@ -107,6 +107,7 @@ func escalation() feedback.Escalation {
 			{Pair: feedback.Pair{Source: "quality_review", Target: "implement"}, Iteration: 1, Max: 2, Action: feedback.ReImplement,
 				Blocking: 1, Advisory: 1, At: time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC), Summary: "Found 2 issues", Items: example()},
 			{Pair: feedback.Pair{Source: "quality_review", Target: "implement"}, Iteration: 2, Max: 2, Action: feedback.Escalate, Blocking: 1},
+			{Pair: feedback.Pair{Source: "docs_review", Target: "plan"}, Iteration: 1, Max: 2, Action: feedback.Accept},
 		},
 	}
 }

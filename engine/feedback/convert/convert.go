@@ -2,8 +2,8 @@
 // of "go vet", and lines that match a pattern.
 //
 // A Format names a kind of report; an Input is one execution's report with what is needed to place it in
-// the repository. Convert reads the report once, in bounded memory, and gives items whose files are
-// relative to the repository root, each with a fingerprint that later rounds know it by. A review that did
+// the repository. Convert reads the report once, in bounded memory, and gives items whose files lie under
+// the repository's root, each with a fingerprint that later rounds know it by. A review that did
 // not take place is ErrNoReview and never a result without items: any exit status that the format does not
 // allow, a report that ends in the middle or has nothing in it, and an exit status other than 0 that no
 // item explains.
@@ -73,7 +73,8 @@ type Input struct {
 // MaxItems is how many items a result holds at most; its summary counts those beyond.
 const MaxItems = 1000
 
-// Convert reads a report. An error that is ErrNoReview says that the review did not take place; any other
+// Convert reads a report. The files of its items are absolute if Root is there, so that feedback.Normalise
+// makes them relative to it whatever folder it takes relative ones from; else relative to the root. An error that is ErrNoReview says that the review did not take place; any other
 // is a mistake in the input: an unknown format, or lines without a pattern.
 func Convert(format string, in Input) (feedback.Result, error) {
 	codes, ok := Defaults(format)
@@ -204,6 +205,11 @@ func (f *findings) result() feedback.Result {
 	if r.Items == nil {
 		r.Items = []feedback.Item{}
 	}
+	for i := range r.Items {
+		if file := r.Items[i].File; f.in.Root != "" && file != "" && !path.IsAbs(file) {
+			r.Items[i].File = path.Join(f.in.Root, file)
+		}
+	}
 	if r.Summary == "" {
 		r.Summary = fmt.Sprintf("%d findings", len(f.items)+f.dropped)
 	}
@@ -213,7 +219,7 @@ func (f *findings) result() feedback.Result {
 	return r
 }
 
-// place gives a path of the report relative to the root. One that lies elsewhere stays as it is: package
+// place gives a path of the report relative to the root. One that lies elsewhere stays absolute: package
 // feedback drops it from its item and says so.
 func (f *findings) place(file string) string {
 	file = strings.ReplaceAll(strings.TrimSpace(file), `\`, "/")

@@ -40,7 +40,7 @@ func TestReports(t *testing.T) {
 			format, in := readInput(t, archive)
 			result, err := convert.Convert(format, in)
 			if err == nil {
-				result, err = feedback.Normalise(result, feedback.Context{Root: in.Root, Agent: "tool"})
+				result, err = feedback.Normalise(result, feedback.Context{Root: in.Root, Dir: in.Dir, Agent: "tool"})
 			}
 			got := dump(result, err)
 			if *update {
@@ -178,7 +178,7 @@ func TestGoTest(t *testing.T) {
 			"summary: 1 failed, 0 passed, 0 skipped\nblocking p/a_test.go:3 () \"TestA failed: want no panic\\npanic: as text\"\n"},
 		{"a panic behind much output", convert.Input{Module: module, Root: "/repo"},
 			failing(module+"/p", "TestA", append(append(many("log", 4000), "panic: boom", "goroutine 7 [running]:", "\t/repo/p/a.go:9 +0x1"), many("frame", 4000)...)...) + end,
-			"summary: 1 failed, 0 passed, 0 skipped\nblocking p/a.go:9 () \"TestA failed: panic: boom\"\n"},
+			"summary: 1 failed, 0 passed, 0 skipped\nblocking /repo/p/a.go:9 () \"TestA failed: panic: boom\"\n"},
 		{"older tools say of a build on stderr", convert.Input{ExitCode: 1, Module: module, Stderr: strings.NewReader("# example.com/m/p\np/a.go:3:4: undefined: x\n")},
 			event("output", module+"/p", "", "FAIL\texample.com/m/p [build failed]\n") + end,
 			"summary: 0 failed, 0 passed, 0 skipped, 1 packages not built\nblocking p/a.go:3 () \"undefined: x\"\n"},
@@ -213,7 +213,7 @@ func TestGoVet(t *testing.T) {
 		{"clean", "", 0, "summary: 0 findings\n"},
 		{"silent failure", "", 1, "error (no review: true): the review did not take place: exit status 1, but the report holds no finding\n"},
 		{"repeats, an absolute path, one outside", "a.go:1:2: x\n./a.go:1:2: x\n/repo/b.go:3: y\n/usr/lib/c.go:4:1: z\n", 1,
-			"summary: 3 findings\nblocking /usr/lib/c.go:4 () \"z\"\nblocking b.go:3 () \"y\"\nblocking d/a.go:1 () \"x\"\n"},
+			"summary: 3 findings\nblocking /usr/lib/c.go:4 () \"z\"\nblocking /repo/b.go:3 () \"y\"\nblocking /repo/d/a.go:1 () \"x\"\n"},
 		{"no positions", "a.go:0:1: x\n12:30: lunch\nhttp://x.go: y\na.go:x: z\n", 1,
 			"error (no review: true): the review did not take place: exit status 1, but the report holds no finding (it says \"a.go:0:1: x; 12:30: lunch; http://x.go: y\")\n"},
 	}
@@ -306,6 +306,34 @@ func TestFingerprints(t *testing.T) {
 		if of("a.go:3:1: m\n") == of(other) {
 			t.Errorf("%q has the same fingerprint", other)
 		}
+	}
+}
+
+// TestFilesOfAStageInAFolder checks that a file is placed once, not again when its result is normalised for
+// the folder of the stage.
+func TestFilesOfAStageInAFolder(t *testing.T) {
+	in := convert.Input{Root: "/repo", Dir: "api", Module: "example.com/m", ExitCode: 1,
+		Stdout: strings.NewReader(failing("example.com/m/lib", "TestA", "    a_test.go:3: x") + event("fail", "example.com/m/lib", "", ""))}
+	tested, err := convert.Convert(convert.GoTest, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vetted, err := convert.Convert(convert.GoVet, convert.Input{Root: "/repo", Dir: "api", Stderr: strings.NewReader("../lib/b.go:3:1: x\n../../c.go:1:1: y\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	for _, r := range []feedback.Result{tested, vetted} {
+		r, err := feedback.Normalise(r, feedback.Context{Root: "/repo", Dir: "api"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range r.Items {
+			files = append(files, i.File)
+		}
+	}
+	if d := cmp.Diff([]string{"lib/a_test.go", "", "lib/b.go"}, files); d != "" {
+		t.Error(d)
 	}
 }
 
