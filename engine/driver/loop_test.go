@@ -1,0 +1,219 @@
+package driver_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"example.com/pipe/engine/driver"
+	"example.com/pipe/engine/journal"
+	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/proc"
+	"example.com/pipe/engine/stage"
+)
+
+func TestPanicNamesWhatBroughtItOut(t *testing.T) {
+	w := with(newWorld(t, single("run: x"), scripted(func(context.Context, *stage.Call) (stage.Outcome, error) { panic("ouch") })))
+	_, err := w.live(t.Context())
+	var p *driver.PanicError
+	if !errors.As(err, &p) || p.Panic != "ouch" || !strings.Contains(err.Error(), "carried out stage s") || len(p.Stack) == 0 {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAKindsOwnFailureStopsTheRun(t *testing.T) {
+	full := &proc.LogError{Path: "/x/stdout.log", Err: syscall.ENOSPC}
+	w := with(newWorld(t, single("run: x"), scripted(func(context.Context, *stage.Call) (stage.Outcome, error) { return stage.Outcome{}, full })))
+	_, err := w.live(t.Context())
+	var s *journal.StorageError
+	if !errors.As(err, &s) || !strings.Contains(err.Error(), "make space, then run \"pipe resume\"") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestStop ends a run from outside while a stage runs whose process does not want to end, and resumes it.
+func TestStopAndResume(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	w := newWorld(t, single(`
+run: |
+  if [ -e again ]; then exit 0; fi
+  touch again
+  setsid sleep 300 &
+  sleep 300`))
+	ctx, stop := context.WithCancelCause(t.Context())
+	interrupt := errors.New("interrupt")
+	go func() {
+		for {
+			if _, err := os.Stat(filepath.Join(w.root, "again")); err == nil {
+				stop(interrupt)
+				return
+			}
+			time.Sleep(time.Millisecond) // there is nobody to tell us
+		}
+	}()
+	_, err := w.live(ctx)
+	var stopped *driver.Stopped
+	if !errors.As(err, &stopped) || !errors.Is(err, interrupt) {
+		t.Fatalf("got %v", err)
+	}
+	for _, r := range w.records() {
+		if _, ok := r.(machine.StageSucceeded); ok {
+			t.Errorf("the stop was journalled: %#v", r)
+		}
+	}
+	if n, err := proc.EndRun(runID, nil); err != nil || n != 0 {
+		t.Errorf("%d processes are left, %v", n, err)
+	}
+	if status := w.run(); status != machine.RunSucceeded {
+		t.Errorf("resumed to %s", status)
+	}
+	lost := 0
+	for _, r := range w.records() {
+		if _, ok := r.(machine.StageInterrupted); ok {
+			lost++
+		}
+	}
+	if lost != 1 {
+		t.Errorf("%d interruptions are recorded, want 1", lost)
+	}
+	if _, err := os.Stat(filepath.Join(w.dir, "stages", "s", "1.1.lost-1")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDerivedFilesAreWrittenAgain(t *testing.T) {
+	t.Setenv("COUNT", os.DevNull)
+	w := newWorld(t, rich)
+	w.run()
+	names := []string{driver.RunFile, driver.StatusFile, driver.FeedbackLog}
+	files, err := filepath.Glob(filepath.Join(w.dir, driver.SessionDir, "*"))
+	if err != nil || len(files) != 2 {
+		t.Fatalf("state files %v, %v", files, err)
+	}
+	for _, f := range files {
+		names = append(names, filepath.Join(driver.SessionDir, filepath.Base(f)))
+	}
+	before := map[string]string{}
+	for _, name := range names {
+		before[name] = w.read(name)
+		if err := os.WriteFile(filepath.Join(w.dir, name), []byte("overwritten"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := w.open()
+	defer p.writer.Close()
+	if err := p.driver.TakeAnswers(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if got := w.read(name); got != before[name] {
+			t.Errorf("%s differs:\n%s\nwas\n%s", name, got, before[name])
+		}
+	}
+	if !strings.Contains(before[driver.FeedbackLog], "[cross-stage-feedback] task=task-1 action=re_implement iteration=2/2\n") ||
+		!strings.Contains(before[driver.FeedbackLog], "[cross-stage-feedback] Advisory: could be nicer (no file)\n") {
+		t.Errorf("feedback.log:\n%s", before[driver.FeedbackLog])
+	}
+}
+
+const gate = `
+name: gate
+version: 1
+stages:
+  - {id: build, run: 'true'}
+  - {id: ship, run: touch shipped, requires_approval: "ship it?"}
+`
+
+func put(t *testing.T, w *world, id string, a machine.Answer) {
+	t.Helper()
+	a.ID, a.By = id, "ann"
+	if err := driver.PutAnswer(w.dir, a); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const answerID = "01M8QB8PAFMXQ4G0094ERS2V0"
+
+// TestAnswersOfALiveRun answers a run that stays, with a file that is none and one that comes twice among
+// the answers.
+func TestAnswersOfALiveRun(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	w := newWorld(t, gate)
+	w.stay = true
+	w.after = func(l journal.Line) {
+		for _, r := range l.Records {
+			switch r.(type) {
+			case machine.RunWaiting:
+				if err := os.WriteFile(filepath.Join(w.dir, driver.InboxDir, answerID+"1.json"), []byte("{"), 0o600); err != nil && !os.IsNotExist(err) {
+					t.Error(err)
+				}
+				put(t, w, answerID+"2", machine.Answer{Kind: machine.Approve, Stage: "build"})
+			case machine.AnswerRefused:
+				if err := os.WriteFile(filepath.Join(w.dir, driver.InboxDir, answerID+"1.json"), []byte("{"), 0o600); err != nil {
+					t.Error(err)
+				}
+				put(t, w, answerID+"2", machine.Answer{Kind: machine.Approve, Stage: "build"}) // again
+				put(t, w, answerID+"3", machine.Answer{Kind: machine.Approve, Stage: "ship"})
+			}
+		}
+	}
+	if status := w.run(); status != machine.RunSucceeded {
+		t.Fatalf("%s\n%s", status, w.state())
+	}
+	refused := 0
+	for _, r := range w.records() {
+		if _, ok := r.(machine.AnswerRefused); ok {
+			refused++
+		}
+	}
+	if refused != 1 {
+		t.Errorf("%d answers were refused, want 1", refused)
+	}
+	if len(w.warned) != 1 || !strings.Contains(w.warned[0], "1.json") {
+		t.Errorf("warnings %q", w.warned)
+	}
+	left, err := filepath.Glob(filepath.Join(w.dir, driver.InboxDir, "*"))
+	if err != nil || len(left) != 1 || !strings.HasSuffix(left[0], "1.bad") {
+		t.Errorf("the inbox holds %v, %v", left, err)
+	}
+	if _, err := os.Stat(filepath.Join(w.root, "shipped")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAnswersOfAWaitingRun takes answers without carrying the run on.
+func TestAnswersOfAWaitingRun(t *testing.T) {
+	w := newWorld(t, gate)
+	if status := w.run(); status != machine.RunIsWaiting {
+		t.Fatalf("status %s", status)
+	}
+	put(t, w, answerID+"2", machine.Answer{Kind: machine.Approve})
+	p := w.open()
+	if err := p.driver.TakeAnswers(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.writer.Close()
+	if _, err := os.Stat(filepath.Join(w.root, "shipped")); !os.IsNotExist(err) {
+		t.Errorf("the stage ran though nobody carries the run on: %v", err)
+	}
+	if status := w.run(); status != machine.RunSucceeded {
+		t.Errorf("resumed to %s", status)
+	}
+}
+
+func TestAnswerFiles(t *testing.T) {
+	dir := t.TempDir()
+	if err := driver.PutAnswer(dir, machine.Answer{ID: "../x"}); err == nil {
+		t.Error("an id that is no ULID was taken")
+	}
+	if err := driver.PutAnswer(dir, machine.Answer{ID: answerID + "2", Kind: machine.Cancel}); err != nil {
+		t.Error(err)
+	}
+}
