@@ -25,12 +25,14 @@ func sampleScope() value.Type {
 			field("complexity", value.OneOf("low", "medium", "high")),
 			field("files", value.ListOf(stringType)), field("any", anyType))),
 		field("stages", value.ObjectOf(
+			field("build-all-v2", value.OpenObjectOf(field("c-d", intType))),
 			field("a-b", value.ObjectOf(field("status", value.OneOf("succeeded", "failed", "skipped")))),
 			field("plan", value.ObjectOf(
 				field("status", value.OneOf("succeeded", "skipped")),
 				field("outputs", value.ObjectOf(
 					field("n", intType.OrNull()),
 					field("o", value.ObjectOf(field("z", stringType)).OrNull()))))))),
+		field("my-name", stringType),
 		field("open_items", value.ListOf(item)),
 	)
 }

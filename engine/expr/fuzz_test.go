@@ -66,7 +66,7 @@ func evalText(p *Program, scope *value.Object) string {
 func sampleValues() *value.Object {
 	v, err := value.DecodeJSON([]byte(`{
 		"inputs": {"fast": true, "n": 4, "x": 0.5, "s": "text", "complexity": "low", "files": ["a.go", "b.md"], "any": {"a": [1, "b", null]}},
-		"stages": {"a-b": {"status": "skipped"}, "plan": {"status": "succeeded", "outputs": {"n": 2, "o": {"z": "end"}}}},
+		"my-name": "x", "stages": {"build-all-v2": {"c-d": 1, "e": [2]}, "a-b": {"status": "skipped"}, "plan": {"status": "succeeded", "outputs": {"n": 2, "o": {"z": "end"}}}},
 		"open_items": [{"severity": "blocking", "line": 3}, {"severity": "advisory", "line": null}]}`))
 	if err != nil {
 		panic(err)

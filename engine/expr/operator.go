@@ -2,6 +2,7 @@ package expr
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
@@ -27,6 +28,9 @@ func (c *checker) checkUnary(n *ast.UnaryNode) typed {
 
 func (c *checker) checkBinary(n *ast.BinaryNode, guarded bool) typed {
 	at := c.off.extent(n)
+	if c.notBindsCloser(n) {
+		return c.broken(n)
+	}
 	switch n.Operator {
 	case "&&", "and":
 		return c.checkLogic(n, false)
@@ -59,6 +63,20 @@ func (c *checker) checkBinary(n *ast.BinaryNode, guarded bool) typed {
 		c.mistake(c.off.token(n), CodeNotOffered, "%q is not part of the language: %s", n.Operator, hint)
 		return c.broken(n)
 	}
+}
+
+// notBindsCloser answers not x in y, which is read as (not x) in y.
+func (c *checker) notBindsCloser(n *ast.BinaryNode) bool {
+	u, ok := n.Left.(*ast.UnaryNode)
+	if !ok || u.Operator == "-" || u.Operator == "+" || !slices.Contains([]string{"in", "contains", "matches", "startsWith", "endsWith"}, n.Operator) {
+		return false
+	}
+	if x := c.check(u.Node); x.typ.Kind == value.Bool || x.typ.IsAny() {
+		return false
+	}
+	c.mistake(c.off.extent(n), CodeType, "%q binds closer than %q: write %s not %s %s",
+		u.Operator, n.Operator, c.off.of(u.Node), n.Operator, c.off.of(n.Right))
+	return true
 }
 
 func (c *checker) checkLogic(n *ast.BinaryNode, or bool) typed {

@@ -125,11 +125,11 @@ func (r *reporter) dashMistake(n *ast.MemberNode, base value.Type, word string, 
 	at := span{From: from, To: from + len(word)}
 	owner := r.off.of(n.Node)
 	if known {
-		r.mistake(at, CodeDash, `%q is read as a subtraction: write %s["%s"]`, owner+"."+word, owner, word)
+		r.mistake(at, CodeDash, `%s is read as a subtraction: write %s["%s"]`, quote(owner+"."+word), owner, word)
 		return
 	}
-	r.mistake(at, CodeDash, `%q is read as a subtraction: a name with a dash is written %s["%s"], and %s has no such field%s`,
-		owner+"."+word, owner, word, quote(owner), didYouMean(word, base.FieldNames()))
+	r.mistake(at, CodeDash, `%s is read as a subtraction: a name with a dash is written %s["%s"], and %s has no such field%s`,
+		quote(owner+"."+word), owner, word, quote(owner), didYouMean(word, base.FieldNames()))
 }
 
 func (r *reporter) methodMistake(n *ast.CallNode, callee *ast.MemberNode) {

@@ -170,15 +170,18 @@ func numberProblem(src source.Scalar, off offsets, tokens []lexer.Token) diag.Di
 	return problem(src, wholeOf(src), CodeSyntax, "a number can not be read, or does not fit 64 bits")
 }
 
-// isSlip reports whether the token at i is a word for an operator in another language: in capitals, or
-// before a literal, as in x is 3. Elsewhere "is" belongs to a sentence.
+// isSlip reports whether the token at i is a word for an operator in another language. "is" and "has" are
+// before a literal, as in x is 3; elsewhere they belong to a sentence.
 func isSlip(tokens []lexer.Token, i int) bool {
 	t := tokens[i]
 	if _, ok := slips[t.Value]; !ok || t.Kind != lexer.Identifier || i+1 >= len(tokens) {
 		return false
 	}
+	if t.Value != "is" && t.Value != "has" {
+		return true
+	}
 	next := tokens[i+1]
-	return t.Value == strings.ToUpper(t.Value) || next.Kind == lexer.Number || next.Kind == lexer.String ||
+	return next.Kind == lexer.Number || next.Kind == lexer.String ||
 		next.Is(lexer.Identifier, "true", "false", "nil", "null")
 }
 
