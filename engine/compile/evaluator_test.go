@@ -1,7 +1,9 @@
 package compile
 
 import (
+	"encoding/json"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -198,4 +200,70 @@ func TestEvaluatorTypes(t *testing.T) {
 	if v, err := ev.Eval(two, object("x", "a")); err != nil || v != "aa" {
 		t.Errorf("strings: %v, %v, want aa", v, err)
 	}
+}
+
+// TestConformance runs the language's conformance cases through plan.json: typed against the types of their
+// scope and against a scope of which nothing is known, each must give what the case says.
+func TestConformance(t *testing.T) {
+	text, err := os.ReadFile("../expr/testdata/conformance.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scope, src := value.NewObject(), ""
+	typed, cases := 0, 0
+	for n, line := range strings.Split(string(text), "\n") {
+		if rest, ok := strings.CutPrefix(line, "scope "); ok {
+			v, err := value.DecodeJSON([]byte(rest))
+			if err != nil {
+				t.Fatalf("line %d: %v", n+1, err)
+			}
+			scope, _ = v.(*value.Object)
+		}
+		if rest, ok := strings.CutPrefix(line, "> "); ok {
+			src = rest
+		}
+		want, ok := strings.CutPrefix(line, "= ")
+		if !ok {
+			continue
+		}
+		cases++
+		for _, env := range []value.Type{value.TypeOf(scope), value.Of(value.Any)} {
+			prog, _ := expr.Compile(source.NewScalar(src, source.Span{}, nil), env, value.Of(value.Any))
+			if prog == nil {
+				continue // types may refuse what values allow
+			}
+			if !env.IsAny() {
+				typed++
+			}
+			if got := thawed(t, plan.Expr{Source: src, Type: value.Of(value.Any), Scope: prog.Scope(), At: source.Pos{Line: n + 1, Col: 1}}, scope); got != want {
+				t.Errorf("line %d: %s gives %s against %s, want %s", n+1, src, got, env, want)
+			}
+		}
+	}
+	if cases == 0 || typed < cases/2 {
+		t.Errorf("%d of %d cases compile against the types of their scope", typed, cases)
+	}
+	t.Logf("%d cases, %d of them typed", cases, typed)
+}
+
+// thawed gives the canonical value of an expression that went through plan.json.
+func thawed(t *testing.T, e plan.Expr, scope *value.Object) string {
+	t.Helper()
+	b, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back plan.Expr
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatal(err)
+	}
+	v, err := NewEvaluator().Eval(back, scope)
+	if err != nil {
+		return err.Error()
+	}
+	c, err := value.Canonical(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(c)
 }
