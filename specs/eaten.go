@@ -70,6 +70,9 @@ func rewrite(key, raw string) string {
 	if n := len(raw); n > 1 && raw[0] == '"' && raw[n-1] == '"' && strings.HasPrefix(raw, `"${{`) {
 		raw = raw[1 : n-1]
 	}
+	if key == "-" { // an entry of a list
+		return "write - " + quote(raw)
+	}
 	return "write " + key + ": " + quote(raw)
 }
 
@@ -92,6 +95,7 @@ func quote(text string) string {
 
 var (
 	keyValue   = regexp.MustCompile(`^(\s*(?:- +)*)([A-Za-z_][A-Za-z0-9_-]*):[ \t]+(\S.*)$`)
+	listItem   = regexp.MustCompile(`^(\s*(?:- +)+)(\S.*)$`)
 	flowKey    = regexp.MustCompile(`[{,]\s*([A-Za-z_][A-Za-z0-9_-]*):[ \t]+`)
 	blockStart = regexp.MustCompile(`^[|>][+-]?[1-9]?[+-]?[ \t]*(#.*)?$`)
 )
@@ -122,9 +126,24 @@ func (doc *document) eatenIn(line int) (eaten, bool) {
 	}
 	if m := keyValue.FindStringSubmatchIndex(text); m != nil && !collection(text[m[4]:m[5]], text[m[6]:]) {
 		e := eaten{key: text[m[4]:m[5]], raw: strings.TrimRight(text[m[6]:m[7]], " \t"), from: start + m[6]}
+		flow := flowValue(e.raw)
+		inside := closes(e.raw[len(flow):]) // the last line of a { } or [ ] of several lines
+		if inside {
+			e.raw = flow
+		}
 		e.expr = isExpr(e.key, e.raw)
 		if e.code = classify(e.raw, e.expr); e.code != "" {
-			e.to = doc.valueEnd(line, m[4])
+			if e.to = e.from + len(e.raw); !inside {
+				e.to = doc.valueEnd(line, m[4])
+			}
+			e.whole = joinLines(doc.text.Text()[e.from:e.to])
+			return e, true
+		}
+	}
+	if m := listItem.FindStringSubmatchIndex(text); m != nil && strings.Contains(text, "${{") && keyValue.FindString(text) == "" {
+		e := eaten{key: "-", raw: strings.TrimRight(text[m[4]:m[5]], " \t"), from: start + m[4], expr: true}
+		if e.code = classify(e.raw, true); e.code != "" {
+			e.to = doc.valueEnd(line, m[3]-2)
 			e.whole = joinLines(doc.text.Text()[e.from:e.to])
 			return e, true
 		}
@@ -146,6 +165,12 @@ func (doc *document) eatenIn(line int) (eaten, bool) {
 		}
 	}
 	return eaten{}, false
+}
+
+// closes reports whether s starts with a bracket that closes one of an earlier line.
+func closes(s string) bool {
+	s = strings.TrimLeft(s, " \t")
+	return s != "" && (s[0] == '}' || s[0] == ']')
 }
 
 // collection reports whether a value is a { } or [ ] of YAML's rather than an expression.

@@ -16,16 +16,19 @@ func (r *reader) expr(n *yaml.Node, key, what string) *source.Scalar {
 	switch {
 	case r.isBlank(n):
 		return nil
-	case n.Kind == yaml.ScalarNode && !strings.HasPrefix(n.Tag, "!!"):
+	case r.foreignTag(n) && n.Kind == yaml.ScalarNode:
 		r.eatenHere(n, key, eaten{code: codeTag})
 		return nil
 	case isNull(n):
 		r.emptyExpr(n, key, what)
 		return nil
 	case n.Kind != yaml.ScalarNode:
-		if n.Style&yaml.FlowStyle != 0 {
+		switch first := n.Content; {
+		case n.Style&yaml.FlowStyle != 0:
 			r.eatenHere(n, key, eaten{code: codeIndicator})
-		} else {
+		case n.Kind == yaml.MappingNode && len(first) == 2 && first[1].Kind == yaml.ScalarNode && first[1].Line == first[0].Line:
+			r.eatenHere(n, key, eaten{code: codeColon})
+		default:
 			r.wrongKind(n, what, want)
 		}
 		return nil

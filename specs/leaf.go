@@ -89,7 +89,7 @@ func (r *reader) text(n *yaml.Node, what string) *source.Scalar {
 	switch {
 	case r.isBlank(n):
 		return nil
-	case strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!"):
+	case r.foreignTag(n):
 		r.tagged(n, what)
 		return nil
 	case n.Kind == yaml.ScalarNode && !isString(n) && !isNull(n):
@@ -108,6 +108,21 @@ func (r *reader) text(n *yaml.Node, what string) *source.Scalar {
 		return nil
 	}
 	return &s
+}
+
+// foreignTag reports whether a node has a tag that is none of YAML's own kinds. A lone "!" is one too: it is
+// more likely a part of the text than meant.
+func (r *reader) foreignTag(n *yaml.Node) bool {
+	switch n.Tag {
+	case "!!str", "!!int", "!!float", "!!bool", "!!null", "!!map", "!!seq", "!!timestamp", "!!merge":
+	default:
+		return true
+	}
+	text, off := r.doc.text.Text(), r.offset(n)
+	if n.Anchor != "" { // "&name ! text"
+		off = skipSpace(text, min(off+1+len(n.Anchor), len(text)))
+	}
+	return off < len(text) && text[off] == '!' && (off+1 == len(text) || isBlank(text[off+1]) || isBreak(text[off+1]))
 }
 
 func (r *reader) tagged(n *yaml.Node, what string) {
@@ -165,6 +180,10 @@ func (r *reader) badName(l Leaf[string], what string, pattern *regexp.Regexp) {
 func (r *reader) word(n *yaml.Node, what string, words ...string) *Leaf[string] {
 	if n.Kind != yaml.ScalarNode || isNull(n) {
 		r.wrongKind(n, what, "one of "+list(words))
+		return nil
+	}
+	if r.foreignTag(n) {
+		r.tagged(n, what)
 		return nil
 	}
 	for _, w := range words {

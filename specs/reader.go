@@ -104,6 +104,9 @@ func (r *reader) fields(n *yaml.Node, what string) (fs []field, ok bool) {
 		r.wrongKind(n, what, "a mapping (key: value)")
 		return nil, false
 	}
+	if n.Tag != "!!map" {
+		r.tagged(n, what)
+	}
 	fs = make([]field, 0, len(n.Content)/2)
 	var seen map[string]*yaml.Node
 	if len(n.Content) > 32 {
@@ -201,6 +204,9 @@ func (r *reader) items(n *yaml.Node, what, of string) ([]*yaml.Node, bool) {
 	if n.Kind != yaml.SequenceNode {
 		r.wrongKind(n, what, "a list of "+of)
 		return nil, false
+	}
+	if n.Tag != "!!seq" {
+		r.tagged(n, what)
 	}
 	return n.Content, true
 }

@@ -1,8 +1,6 @@
 package specs
 
 import (
-	"strings"
-
 	"gopkg.in/yaml.v3"
 
 	"example.com/pipe/specs/data"
@@ -46,7 +44,7 @@ func (r *reader) scalarData(n *yaml.Node, what string) *Data {
 	switch {
 	case r.isBlank(n):
 		return nil
-	case !strings.HasPrefix(n.Tag, "!!"):
+	case r.foreignTag(n):
 		r.tagged(n, what)
 		return nil
 	case isString(n):
