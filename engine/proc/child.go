@@ -117,7 +117,7 @@ func (f *family) has(p *process) bool {
 	if p.zombie || p.start < f.since {
 		return false
 	}
-	return f.group != 0 && p.pgid == f.group || len(f.marks) > 0 && carries(environ(p.pid), f.marks)
+	return f.group != 0 && p.pgid == f.group || len(f.marks) > 0 && carries(environ(p), f.marks)
 }
 
 // carries reports whether the environment block holds all marks.

@@ -2,7 +2,6 @@ package proc
 
 import (
 	"bytes"
-	"maps"
 	"os"
 	"slices"
 	"syscall"
@@ -23,7 +22,8 @@ const (
 type process struct {
 	processKey
 	ppid, pgid int
-	zombie     bool
+	zombie     bool // all of it has ended, and nobody has reaped it yet
+	headless   bool // its first thread has ended, others have not
 }
 
 // processKey names a process also after its pid was given to another.
@@ -160,7 +160,7 @@ func endRun(runID string, except func(pid int) bool, grace time.Duration) (int, 
 	marks := [][]byte{[]byte(RunVar + "=" + runID)}
 	sleep := func(d time.Duration) error { time.Sleep(d); return nil }
 	e := ender{grace: grace, patience: killPatience, pause: sleep, termed: map[processKey]time.Time{}, match: func(p *process) bool {
-		return !p.zombie && !spared[p.pid] && (except == nil || !except(p.pid)) && carries(environ(p.pid), marks)
+		return !p.zombie && !spared[p.pid] && (except == nil || !except(p.pid)) && carries(environ(p), marks)
 	}}
 	err = e.run()
 	return e.count(), err
@@ -174,8 +174,9 @@ func CarriesRun(runID string) (bool, error) {
 		return false, err
 	}
 	marks := [][]byte{[]byte(RunVar + "=" + runID)}
-	for pid := range maps.Keys(ancestors(all)) {
-		if carries(environ(pid), marks) {
+	line := ancestors(all)
+	for i := range all {
+		if line[all[i].pid] && carries(environ(&all[i]), marks) {
 			return true, nil
 		}
 	}

@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// A process whose first thread has ended looks like a zombie, and isn't one.
+func TestGrandchildWithoutItsFirstThread(t *testing.T) { testStubborn(t, "end headless", nil, Exited) }
+
 // The end of one effect doesn't touch the orphans of another, and doesn't mistake them for its own.
 func TestOrphansOfAnother(t *testing.T) {
 	s := newStarter(t)
@@ -20,21 +23,21 @@ func TestOrphansOfAnother(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan Result)
 	go func() {
-		res, err := s.Run(ctx, bash(`(sleep 1000 & echo $$ $! > `+fifo+` &); sleep 1000`, "e1", t.Name()))
+		res, err := s.Run(ctx, bash(`(sleep 1000 & echo $$ $! > `+fifo+` &); sleep 1000`, "e1", runID(t)))
 		if err != nil {
 			t.Error(err)
 		}
 		done <- res
 	}()
 	pids := ready()
-	res, err := s.Run(context.Background(), bash("exit 0", "e2", t.Name()))
+	res, err := s.Run(context.Background(), bash("exit 0", "e2", runID(t)))
 	if err != nil || res.KilledLeftovers != 0 {
 		t.Errorf("%+v, %v", res, err)
 	}
-	if !nothingLeft(&family{group: 1 << 22, marks: effectMarks(&Spec{Effect: "e2", Run: t.Name()})}) {
+	if !nothingLeft(&family{group: 1 << 22, marks: effectMarks(&Spec{Effect: "e2", Run: runID(t)})}) {
 		t.Error("an orphan of e1 makes the end of e2 look through all processes")
 	}
-	if nothingLeft(&family{group: 1 << 22, marks: effectMarks(&Spec{Effect: "e1", Run: t.Name()})}) {
+	if nothingLeft(&family{group: 1 << 22, marks: effectMarks(&Spec{Effect: "e1", Run: runID(t)})}) {
 		t.Error("an orphan of e1 is not seen")
 	}
 	for _, pid := range pids {
@@ -44,7 +47,7 @@ func TestOrphansOfAnother(t *testing.T) {
 	}
 	cancel()
 	<-done
-	if pids := left(t, t.Name()); len(pids) > 0 {
+	if pids := left(t, runID(t)); len(pids) > 0 {
 		t.Errorf("left: %v", pids)
 	}
 }
@@ -52,7 +55,7 @@ func TestOrphansOfAnother(t *testing.T) {
 // An engine is killed in the middle of a stage; its main process dies with it, the rest at EndRun.
 func TestEngineKilled(t *testing.T) {
 	fifo, ready := newFifo(t)
-	cmd := exec.Command(os.Args[0], fifo, t.Name())
+	cmd := exec.Command(os.Args[0], fifo, runID(t))
 	cmd.Env = append(os.Environ(), helperVar+"=engine")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -64,16 +67,16 @@ func TestEngineKilled(t *testing.T) {
 	if status, err := reap(main); err != nil || status.Signal() != syscall.SIGKILL { // handed to us
 		t.Errorf("the main process: %v, %v", status.Signal(), err)
 	}
-	if got := left(t, t.Name()); !slices.Equal(got, []int{grandchild}) {
+	if got := left(t, runID(t)); !slices.Equal(got, []int{grandchild}) {
 		t.Fatalf("left: %v, want the grandchild %d", got, grandchild)
 	}
-	if n, err := EndRun(t.Name(), func(pid int) bool { return pid == grandchild }); err != nil || n != 0 {
+	if n, err := EndRun(runID(t), func(pid int) bool { return pid == grandchild }); err != nil || n != 0 {
 		t.Errorf("ended %d, %v; want none, as it is excepted", n, err)
 	}
-	if n, err := endRun(t.Name(), nil, testGrace); err != nil || n != 1 {
+	if n, err := endRun(runID(t), nil, testGrace); err != nil || n != 1 {
 		t.Errorf("ended %d, %v; want 1", n, err)
 	}
-	if got := left(t, t.Name()); len(got) > 0 {
+	if got := left(t, runID(t)); len(got) > 0 {
 		t.Errorf("left: %v", got)
 	}
 }
@@ -82,7 +85,7 @@ func TestEngineKilled(t *testing.T) {
 func TestOrphansAreReaped(t *testing.T) {
 	s := newStarter(t)
 	for range 20 {
-		if _, err := s.Run(context.Background(), bash("(true &); (true &); exit 0", "e1", t.Name())); err != nil {
+		if _, err := s.Run(context.Background(), bash("(true &); (true &); exit 0", "e1", runID(t))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -113,7 +116,7 @@ func TestExitPipe(t *testing.T) {
 
 // The kernel hands orphans to the first thread; the starter's children must not be among them.
 func TestStarterLeavesFirstThread(t *testing.T) {
-	cmd := exec.Command(os.Args[0], t.Name())
+	cmd := exec.Command(os.Args[0], runID(t))
 	cmd.Env = append(os.Environ(), helperVar+"=first")
 	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "<nil>" {
 		t.Errorf("got %q, %v; want no children of the first thread", out, err)
@@ -122,7 +125,7 @@ func TestStarterLeavesFirstThread(t *testing.T) {
 
 func TestUnwatchableProcessIsKilled(t *testing.T) {
 	s := newStarter(t)
-	pid, _, free, err := s.start(&Spec{Path: "sleep", Args: []string{"1000"}, Env: testEnv("e1", t.Name())}, pipes(t))
+	pid, _, free, err := s.start(&Spec{Path: "sleep", Args: []string{"1000"}, Env: testEnv("e1", runID(t))}, pipes(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -40,9 +42,10 @@ func helper(what string, args []string) error {
 		return stubborn(args)
 	case "grandchild": // ignores SIGTERM, holds stdout, leads a session of its own, and stays
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
-		ready := os.NewFile(3, "ready")
-		fmt.Fprint(ready, os.Getpid())
-		ready.Close()
+		if slices.Contains(args, "headless") {
+			return headless()
+		}
+		sayReady()
 		stay()
 	case "engine": // an engine with a running stage, which waits to be killed: fifo, run id
 		if err := Subreaper(); err != nil {
@@ -90,7 +93,7 @@ func stubborn(args []string) error {
 	if err != nil {
 		return err
 	}
-	child := exec.Command(os.Args[0])
+	child := exec.Command(os.Args[0], args[2:]...)
 	child.Env = append(os.Environ(), helperVar+"=grandchild")
 	child.Stdout, child.Stderr, child.ExtraFiles = os.Stdout, os.Stderr, []*os.File{w}
 	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -113,6 +116,29 @@ func stubborn(args []string) error {
 	return nil
 }
 
+func sayReady() {
+	ready := os.NewFile(3, "ready")
+	fmt.Fprint(ready, os.Getpid())
+	ready.Close()
+}
+
+// headless goes on in another thread when the first one has ended.
+func headless() error {
+	runtime.LockOSThread()
+	if !onFirstThread() {
+		return errors.New("not on the first thread")
+	}
+	go func() {
+		for p, _ := readProcess(os.Getpid()); !p.headless; p, _ = readProcess(os.Getpid()) {
+			runtime.Gosched()
+		}
+		sayReady()
+		stay()
+	}()
+	_, _, err := syscall.Syscall(syscall.SYS_EXIT, 0, 0, 0)
+	return err
+}
+
 // stay waits for a signal.
 func stay() {
 	never := make(chan os.Signal, 1)
@@ -121,7 +147,7 @@ func stay() {
 }
 
 func stubbornSpec(fifo, what, run string) Spec {
-	return Spec{Path: os.Args[0], Args: []string{fifo, what}, Effect: "e1", Run: run, Grace: testGrace,
+	return Spec{Path: os.Args[0], Args: append([]string{fifo}, strings.Fields(what)...), Effect: "e1", Run: run, Grace: testGrace,
 		Env: testEnv("e1", run, helperVar+"=stubborn")}
 }
 
@@ -184,3 +210,6 @@ func newStarter(t testing.TB) *Starter {
 	t.Cleanup(s.Close)
 	return s
 }
+
+// runID names a test's processes, also when the same test runs twice on a machine.
+func runID(t testing.TB) string { return fmt.Sprintf("%s-%d", t.Name(), os.Getpid()) }

@@ -31,7 +31,7 @@ func TestRunEndings(t *testing.T) {
 		{"nosuchprogram 2>/dev/null", "", "exit status 127", 127, ExitedNonZero},
 		{"read line; exit $?", "", "exit status 1", 1, ExitedNonZero}, // stdin has ended
 	} {
-		res, err := s.Run(context.Background(), bash(tc.script, "e1", t.Name()))
+		res, err := s.Run(context.Background(), bash(tc.script, "e1", runID(t)))
 		if err != nil {
 			t.Errorf("%s: %v", tc.script, err)
 		}
@@ -170,7 +170,7 @@ func TestRunMany(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			for range 25 {
-				res, err := s.Run(context.Background(), bash("(true &); exit 5", fmt.Sprint("e", i), t.Name()))
+				res, err := s.Run(context.Background(), bash("(true &); exit 5", fmt.Sprint("e", i), runID(t)))
 				if err != nil || res.ExitCode != 5 {
 					t.Errorf("%+v, %v", res, err)
 				}
@@ -178,7 +178,7 @@ func TestRunMany(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if pids := left(t, t.Name()); len(pids) > 0 {
+	if pids := left(t, runID(t)); len(pids) > 0 {
 		t.Errorf("left: %v", pids)
 	}
 }

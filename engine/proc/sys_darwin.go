@@ -119,8 +119,8 @@ func readProcess(pid int) (process, bool) {
 }
 
 // environ returns the environment that a process was started with; nil if it is gone, or not ours to read.
-func environ(pid int) []byte {
-	data, err := unix.SysctlRaw("kern.procargs2", pid)
+func environ(p *process) []byte {
+	data, err := unix.SysctlRaw("kern.procargs2", p.pid)
 	if err != nil {
 		return nil
 	}

@@ -102,7 +102,7 @@ func ofAnother(p *process) bool {
 	if p.zombie || p.pgid == syscall.Getpgrp() {
 		return true
 	}
-	effect, ok := entryValue(environ(p.pid), EffectVar)
+	effect, ok := entryValue(environ(p), EffectVar)
 	return ok && effect != ""
 }
 
@@ -179,8 +179,8 @@ func readProcess(pid int) (process, bool) {
 	return parseStat(pid, stat)
 }
 
-// parseStat reads the line of /proc/PID/stat: pid (comm) state ppid pgrp session tty tpgid flags … the 22nd
-// field is the start time. The name in parentheses may hold anything, parentheses included.
+// parseStat reads the line of /proc/PID/stat: pid (comm) state ppid pgrp session tty tpgid flags … the 20th
+// field is the number of threads, the 22nd the start time. The name in parentheses may hold anything, parentheses included.
 func parseStat(pid int, stat []byte) (process, bool) {
 	end := bytes.LastIndexByte(stat, ')')
 	if end < 0 {
@@ -197,13 +197,31 @@ func parseStat(pid int, stat []byte) (process, bool) {
 		return n
 	}
 	p := process{processKey: processKey{pid: pid, start: number(19)}, ppid: int(number(1)), pgid: int(number(2))}
-	p.zombie = fields[0][0] == 'Z' || fields[0][0] == 'X'
+	if state := fields[0][0]; state == 'Z' || state == 'X' {
+		// The state is the first thread's. It may have ended alone.
+		p.headless = number(17) > 1
+		p.zombie = !p.headless
+	}
 	return p, !bad && number(6)&kernelThread == 0
 }
 
 // environ returns the environment that a process was started with; nil if it is gone, or not ours to read.
-func environ(pid int) []byte {
-	f, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/environ", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+func environ(p *process) []byte {
+	dir := "/proc/" + strconv.Itoa(p.pid)
+	if !p.headless {
+		return readEnviron(dir)
+	}
+	threads, _ := os.ReadDir(dir + "/task") // a process that is gone has none
+	for _, t := range threads {
+		if env := readEnviron(dir + "/task/" + t.Name()); len(env) > 0 {
+			return env
+		}
+	}
+	return nil
+}
+
+func readEnviron(dir string) []byte {
+	f, err := unix.Open(dir+"/environ", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil
 	}

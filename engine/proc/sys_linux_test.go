@@ -14,9 +14,10 @@ func TestParseStat(t *testing.T) {
 		want process
 		ok   bool
 	}{
-		{"7 (sh)" + rest, process{processKey{7, 4242}, 10, 20, false}, true},
-		{"7 (a ) Z 1 1 (x)" + rest, process{processKey{7, 4242}, 10, 20, false}, true},
-		{"7 (sh)" + strings.Replace(rest, " S ", " Z ", 1), process{processKey{7, 4242}, 10, 20, true}, true},
+		{"7 (sh)" + rest, process{processKey{7, 4242}, 10, 20, false, false}, true},
+		{"7 (a ) Z 1 1 (x)" + rest, process{processKey{7, 4242}, 10, 20, false, false}, true},
+		{"7 (sh)" + strings.Replace(rest, " S ", " Z ", 1), process{processKey{7, 4242}, 10, 20, true, false}, true},
+		{"7 (sh)" + strings.NewReplacer(" S ", " Z ", " 20 0 1 ", " 20 0 3 ").Replace(rest), process{processKey{7, 4242}, 10, 20, false, true}, true},
 		{"7 (kthreadd)" + strings.Replace(rest, "4194560", "2129984", 1), process{}, false},
 		{"7 (sh) S 1", process{}, false},
 		{"7 sh", process{}, false},

@@ -50,8 +50,8 @@ func newCall(t *testing.T, output string, command ...string) *stage.Call {
 		}
 	}
 	return &stage.Call{
-		Run: t.Name(), Effect: "e1", Stage: "review", Kind: Name, Config: config, Prompt: "look at it\n",
-		Env:       []string{"PATH=" + os.Getenv("PATH"), "PIPE_EFFECT=e1", "PIPE_RUN_ID=" + t.Name()},
+		Run: runID(t), Effect: "e1", Stage: "review", Kind: Name, Config: config, Prompt: "look at it\n",
+		Env:       []string{"PATH=" + os.Getenv("PATH"), "PIPE_EFFECT=e1", "PIPE_RUN_ID=" + runID(t)},
 		Workspace: dir + "/ws", Dir: dir + "/ws/sub", StageDir: dir + "/stage",
 	}
 }
@@ -262,3 +262,6 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// runID names a test's processes, also when the same test runs twice on a machine.
+func runID(t *testing.T) string { return fmt.Sprintf("%s-%d", t.Name(), os.Getpid()) }

@@ -46,8 +46,8 @@ func newCall(t *testing.T, script, shell string) *stage.Call {
 		}
 	}
 	return &stage.Call{
-		Run: t.Name(), Effect: "e1", Stage: "build", Kind: Name, Config: config,
-		Env:       []string{"PATH=" + os.Getenv("PATH"), "PIPE_EFFECT=e1", "PIPE_RUN_ID=" + t.Name(), "STAGE_DIR=" + dir + "/stage"},
+		Run: runID(t), Effect: "e1", Stage: "build", Kind: Name, Config: config,
+		Env:       []string{"PATH=" + os.Getenv("PATH"), "PIPE_EFFECT=e1", "PIPE_RUN_ID=" + runID(t), "STAGE_DIR=" + dir + "/stage"},
 		Workspace: dir + "/ws", Dir: dir + "/ws/sub", StageDir: dir + "/stage",
 	}
 }
@@ -205,3 +205,6 @@ func TestOurOwnFailures(t *testing.T) {
 		t.Errorf("without a script: %+v", out)
 	}
 }
+
+// runID names a test's processes, also when the same test runs twice on a machine.
+func runID(t *testing.T) string { return fmt.Sprintf("%s-%d", t.Name(), os.Getpid()) }
