@@ -68,7 +68,7 @@ const (
 	SequenceData          // Items
 )
 
-// Entry is a named value of a mapping.
+// Entry is a named value of a mapping. Value is nil where it was reported as wrong.
 type Entry struct {
 	Name  Leaf[string]
 	Value *Data

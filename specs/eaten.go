@@ -142,7 +142,7 @@ func (doc *document) eatenIn(line int) (eaten, bool) {
 	}
 	if m := listItem.FindStringSubmatchIndex(text); m != nil && strings.Contains(text, "${{") && keyValue.FindString(text) == "" {
 		e := eaten{key: "-", raw: strings.TrimRight(text[m[4]:m[5]], " \t"), from: start + m[4], expr: true}
-		if e.code = classify(e.raw, true); e.code != "" {
+		if e.code = classify(e.raw, true); e.code != "" && !collection("", e.raw) {
 			e.to = doc.valueEnd(line, m[3]-2)
 			e.whole = joinLines(doc.text.Text()[e.from:e.to])
 			return e, true

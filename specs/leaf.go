@@ -128,7 +128,7 @@ func (r *reader) foreignTag(n *yaml.Node) bool {
 func (r *reader) tagged(n *yaml.Node, what string) {
 	off := r.offset(n)
 	tag, _, _ := strings.Cut(r.restOfLine(off), " ")
-	r.diags.Errorf(codeTagged, r.span(off, off+len(tag)), "%s has the tag %q, which has no meaning here", what, short(n.Tag)).
+	r.diags.Errorf(codeTagged, r.span(off, off+len(tag)), "%s has the tag %q, which has no meaning here", what, short(tag)).
 		Help = "quote text that starts with \"!\""
 }
 
