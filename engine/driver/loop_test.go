@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -41,22 +40,24 @@ func TestAKindsOwnFailureStopsTheRun(t *testing.T) {
 // TestStop ends a run from outside while a stage runs whose process does not want to end, and resumes it.
 func TestStopAndResume(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	begun := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(begun, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	w := newWorld(t, single(`
 run: |
   if [ -e again ]; then exit 0; fi
   touch again
   setsid sleep 300 &
+  echo > `+begun+`
   sleep 300`))
 	ctx, stop := context.WithCancelCause(t.Context())
 	interrupt := errors.New("interrupt")
 	go func() {
-		for {
-			if _, err := os.Stat(filepath.Join(w.root, "again")); err == nil {
-				stop(interrupt)
-				return
-			}
-			time.Sleep(time.Millisecond) // there is nobody to tell us
+		if _, err := os.ReadFile(begun); err != nil {
+			t.Error(err)
 		}
+		stop(interrupt)
 	}()
 	_, err := w.live(ctx)
 	var stopped *driver.Stopped
