@@ -183,38 +183,6 @@ func TypeOf(v Value) Type {
 	}
 }
 
-// Join returns the smallest type that the language has for values of a and of b: the wider number, the
-// same type with null, else any.
-func Join(a, b Type) Type {
-	switch {
-	case a.IsAny() || b.IsAny():
-		return Of(Any)
-	case a.Kind == Null:
-		return b.nullable()
-	case b.Kind == Null:
-		return a.nullable()
-	case a.Optional || b.Optional:
-		return Join(a.NotNull(), b.NotNull()).OrNull()
-	case Assignable(a, b):
-		return b
-	case Assignable(b, a):
-		return a
-	case a.Kind != b.Kind:
-		return Of(Any)
-	case a.Kind == ListKind:
-		return ListOf(Join(a.ElemType(), b.ElemType()))
-	default:
-		return Of(a.Kind)
-	}
-}
-
-func (t Type) nullable() Type {
-	if t.Kind == Null {
-		return t
-	}
-	return t.OrNull()
-}
-
 // Assignable reports whether a value of type from may stand where to is wanted. A value of an unknown type
 // (any) may, and is checked when it is there; one that may be null may not, unless to allows null.
 func Assignable(from, to Type) bool {

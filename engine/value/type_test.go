@@ -204,6 +204,35 @@ func TestAssignable(t *testing.T) {
 	}
 }
 
+func TestJoin(t *testing.T) {
+	one := ObjectOf(FieldType{"a", Of(Int)}, FieldType{"b", Of(String)})
+	tests := []struct {
+		a, b Type
+		want string // as JSON
+	}{
+		{Of(Int), Of(Number), `{"kind":"number"}`},
+		{Of(Int), Of(Int), `{"kind":"integer"}`},
+		{Of(Int), Of(String), `{"kind":"any"}`},
+		{Of(Int), Of(Null), `{"kind":"integer","optional":true}`},
+		{Of(Null), Of(Null), `{"kind":"null"}`},
+		{Of(Int).OrNull(), Of(Number), `{"kind":"number","optional":true}`},
+		{OneOf("a", "b"), OneOf("b", "c"), `{"kind":"string","enum":["a","b","c"]}`},
+		{OneOf("a", "b"), Of(String), `{"kind":"string"}`},
+		{ListOf(Of(Int)), Of(ListKind), `{"kind":"list","elem":{"kind":"any"}}`},
+		{ListOf(Of(Int)), ListOf(Of(Number)), `{"kind":"list","elem":{"kind":"number"}}`},
+		{one, one, `{"kind":"object","fields":[{"name":"a","type":{"kind":"integer"}},{"name":"b","type":{"kind":"string"}}]}`},
+		{one, ObjectOf(FieldType{"a", Of(Number)}, FieldType{"c", Of(Bool)}), `{"kind":"object","fields":[{"name":"a","type":{"kind":"number"}},` +
+			`{"name":"b","type":{"kind":"string","optional":true}},{"name":"c","type":{"kind":"boolean","optional":true}}]}`},
+		{ObjectOf(FieldType{"a", Of(Int)}), Of(ObjectKind), `{"kind":"object","fields":[{"name":"a","type":{"kind":"any"}}],"open":true}`},
+	}
+	for _, tt := range tests {
+		b, err := json.Marshal(Join(tt.a, tt.b))
+		if err != nil || string(b) != tt.want {
+			t.Errorf("%s and %s join to %s, want %s", tt.a, tt.b, b, tt.want)
+		}
+	}
+}
+
 // A value is of the type that its own and another's have in common.
 func TestJoinHoldsBoth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
