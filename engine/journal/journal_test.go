@@ -70,9 +70,15 @@ func text(t testing.TB, dir string) []byte {
 	return b
 }
 
+// put makes the journal's file anew. Some file systems flush a file that is cut to nothing and written
+// again, so it is removed first: the tests do it thousands of times.
 func put(t testing.TB, dir string, b []byte) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, FileName), b, 0o600); err != nil {
+	path := filepath.Join(dir, FileName)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -144,7 +150,8 @@ func TestFormat(t *testing.T) {
 // TestTruncated cuts a journal at every byte: a reader gives exactly the lines that are whole, and Open cuts
 // the rest and goes on.
 func TestTruncated(t *testing.T) {
-	whole := text(t, journal(t, steps(4)...))
+	whole := text(t, journal(t, steps(3)...))
+	last := bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1
 	first := bytes.IndexByte(whole, '\n') + 1
 	dir := t.TempDir()
 	for n := range len(whole) + 1 {
@@ -163,6 +170,9 @@ func TestTruncated(t *testing.T) {
 		end := bytes.LastIndexByte(whole[:n], '\n') + 1
 		if err != nil || len(got) != lines || log.Torn != int64(n-end) {
 			t.Fatalf("cut at %d: %d steps, %d torn, %v; want %d and %d", n, len(got), log.Torn, err, lines, n-end)
+		}
+		if n < last && n%16 != 0 {
+			continue // Open syncs: all cuts of the last line, and some of the others
 		}
 		w, log, err := Open(dir)
 		if err != nil || log.Torn != int64(n-end) || log.Last.Seq != int64(lines) {
@@ -189,8 +199,8 @@ func TestTruncated(t *testing.T) {
 func TestTornWithNULs(t *testing.T) {
 	whole := text(t, journal(t, steps(2)...))
 	last := bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1
+	dir := t.TempDir()
 	for n := last; n < len(whole); n++ {
-		dir := t.TempDir()
 		put(t, dir, append(bytes.Clone(whole[:n]), make([]byte, len(whole)-n)...))
 		if got, _, err := seqs(dir); err != nil || len(got) != 1 {
 			t.Fatalf("NULs from %d on: %v, %v", n, got, err)
@@ -215,9 +225,6 @@ func TestFlippedBits(t *testing.T) {
 			}
 			if at := int64(bytes.LastIndexByte(whole[:i], '\n') + 1); damage.Offset != at {
 				t.Fatalf("bit %d of byte %d: found at %d, the line begins at %d", bit, i, damage.Offset, at)
-			}
-			if bit != i%8 {
-				continue
 			}
 			if _, _, err := Open(dir); !errors.As(err, &damage) {
 				t.Fatalf("bit %d of byte %d, Open: %v", bit, i, err)
