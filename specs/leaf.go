@@ -76,14 +76,6 @@ func find(fs []field, name string) *field {
 	return nil
 }
 
-// resolved returns what n stands for, if it is an alias.
-func resolved(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode {
-		return n.Alias
-	}
-	return n
-}
-
 // text reads text that may be of several lines and hold ${{ }}.
 func (r *reader) text(n *yaml.Node, what string) *source.Scalar {
 	switch {
@@ -256,7 +248,7 @@ func (r *reader) duration(n *yaml.Node, what string, low time.Duration) *Leaf[Du
 	return &Leaf[Duration]{d, r.nodeSpan(n)}
 }
 
-// strings reads a list of strings.
+// list reads a list, each entry with read. ok is false if there is none.
 func (r *reader) list(n *yaml.Node, what, of string, read func(n *yaml.Node)) (ok bool) {
 	items, ok := r.items(n, what, of)
 	for _, item := range items {

@@ -34,7 +34,7 @@ func idOf(n *yaml.Node) string {
 		return ""
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == "id" {
+		if n.Content[i].Value == "id" && n.Content[i+1].Kind == yaml.ScalarNode {
 			return n.Content[i+1].Value
 		}
 	}
