@@ -56,16 +56,17 @@ func TestGuardsHold(t *testing.T) {
 	env := NewEnv(scopeType)
 	compiled := 0
 	rapid.Check(t, func(t *rapid.T) {
-		src := conditions(4).Draw(t, "src")
-		p, _ := env.Compile(plain(src), boolType)
-		if p == nil {
-			return
-		}
-		compiled++
-		for _, scope := range scopes {
-			if _, err := p.Eval(scope); err != nil {
-				b, _ := value.Canonical(scope)
-				t.Fatalf("%s compiles and fails with %s: %v", src, b, err)
+		for _, src := range rapid.SliceOfN(conditions(3), 30, 30).Draw(t, "srcs") {
+			p, _ := env.Compile(plain(src), boolType)
+			if p == nil {
+				continue
+			}
+			compiled++
+			for _, scope := range scopes {
+				if _, err := p.Eval(scope); err != nil {
+					b, _ := value.Canonical(scope)
+					t.Fatalf("%s compiles and fails with %s: %v", src, b, err)
+				}
 			}
 		}
 	})
