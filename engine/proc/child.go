@@ -101,6 +101,11 @@ type family struct {
 	group int      // process group; 0: none
 	marks [][]byte // "NAME=value" that all must be in the environment; nil: it decides nothing
 	since uint64   // no member has started before: spares us most environments
+
+	// isOurs reports whether a run is one of this program's. An orphan of any other run that is handed to us
+	// was left by a nested engine that died, else it would have been handed to that; nobody but us ends it.
+	// Nil: such orphans are left alone.
+	isOurs func(run string) bool
 }
 
 // effectMarks are the marks of a Spec. Effect ids are counted from one in every run, so only both ids
@@ -117,7 +122,20 @@ func (f *family) has(p *process) bool {
 	if p.zombie || p.start < f.since {
 		return false
 	}
-	return f.group != 0 && p.pgid == f.group || len(f.marks) > 0 && carries(environ(p), f.marks)
+	if f.group != 0 && p.pgid == f.group {
+		return true
+	}
+	if len(f.marks) == 0 {
+		return false
+	}
+	env := environ(p)
+	return carries(env, f.marks) || f.isOurs != nil && f.adopts(p, env)
+}
+
+// adopts reports whether a process is an orphan of a nested run.
+func (f *family) adopts(p *process, env []byte) bool {
+	run, ok := entryValue(env, RunVar)
+	return ok && run != "" && !f.isOurs(run) && isOrphan(p)
 }
 
 // carries reports whether the environment block holds all marks.

@@ -10,7 +10,7 @@
 // since on Linux a child's death signal follows the thread that started it: when we die, by whatever signal,
 // the main processes die too. When the context of a Run ends, the group is ended. When the main process has
 // ended, for whatever reason, its leftovers are ended until there are none, those included that left group
-// and session. Then the pipes are read to their end, at most for a short while longer: a process that can't
+// and session, and those whom a nested engine of another run left when it died. Then the pipes are read to their end, at most for a short while longer: a process that can't
 // be found any more delays nothing. Run returns after all that. EndRun does the same for a whole run whose
 // engine died.
 //

@@ -16,6 +16,41 @@ import (
 // A process whose first thread has ended looks like a zombie, and isn't one.
 func TestGrandchildWithoutItsFirstThread(t *testing.T) { testStubborn(t, "end headless", nil, Exited) }
 
+// A stage runs an engine of its own, which dies of the SIGTERM; what its stage leaves carries other ids.
+func TestOrphansOfNestedRun(t *testing.T) {
+	s := newStarter(t)
+	fifo, ready := newFifo(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	nested := runID(t) + "/nested"
+	spec := Spec{Path: os.Args[0], Args: []string{fifo, nested}, Effect: "e1", Run: runID(t), Grace: testGrace,
+		Env: testEnv("e1", runID(t), helperVar+"=engine")}
+	done := make(chan Result)
+	go func() {
+		res, err := s.Run(ctx, spec)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- res
+	}()
+	pids := ready()
+	// As long as the nested engine lives, its processes are its own.
+	if res, err := s.Run(context.Background(), bash("exit 0", "e2", runID(t))); err != nil || res.KilledLeftovers != 0 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, 0); err != nil {
+			t.Errorf("process %d of the nested run is gone: %v", pid, err)
+		}
+	}
+	cancel()
+	if res := <-done; res.Signal != "SIGTERM" || res.KilledLeftovers == 0 {
+		t.Errorf("%+v", res)
+	}
+	if pids := left(t, nested); len(pids) > 0 {
+		t.Errorf("left: %v", pids)
+	}
+}
+
 // The end of one effect doesn't touch the orphans of another, and doesn't mistake them for its own.
 func TestOrphansOfAnother(t *testing.T) {
 	s := newStarter(t)

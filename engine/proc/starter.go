@@ -19,6 +19,7 @@ type Starter struct {
 
 	mu     sync.Mutex
 	closed bool
+	active map[string]int // how many Runs there are of each run
 	runs   sync.WaitGroup
 }
 
@@ -56,14 +57,34 @@ func (s *Starter) Close() {
 }
 
 // enter counts a Run in, so that Close waits for it.
-func (s *Starter) enter() bool {
+func (s *Starter) enter(run string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return false
 	}
+	if s.active == nil {
+		s.active = make(map[string]int)
+	}
+	s.active[run]++
 	s.runs.Add(1)
 	return true
+}
+
+func (s *Starter) leave(run string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.active[run]--; s.active[run] == 0 {
+		delete(s.active, run)
+	}
+	s.runs.Done()
+}
+
+// isOurs reports whether a run is one that this program carries out, or that it is itself a part of.
+func (s *Starter) isOurs(run string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.active[run] > 0 || run == os.Getenv(RunVar)
 }
 
 // loop starts what it is asked to, on one thread for ever. It stays away from the program's first thread:
@@ -92,10 +113,10 @@ func (s *Starter) loop() {
 // ErrClosed, or one of ours. That the context ended is no error but Result.Stopped.
 func (s *Starter) Run(ctx context.Context, spec Spec) (Result, error) {
 	res := Result{ExitCode: -1}
-	if !s.enter() {
+	if !s.enter(spec.Run) {
 		return res, ErrClosed
 	}
-	defer s.runs.Done()
+	defer s.leave(spec.Run)
 	if ctx.Err() != nil {
 		res.Stopped = context.Cause(ctx)
 		return res, nil
@@ -125,7 +146,7 @@ func (s *Starter) Run(ctx context.Context, spec Spec) (Result, error) {
 
 	buf := s.buffer()
 	defer s.buffers.Put(buf)
-	c := child{pid: pid, spec: &spec, family: family{group: pid, marks: effectMarks(&spec)},
+	c := child{pid: pid, spec: &spec, family: family{group: pid, marks: effectMarks(&spec), isOurs: s.isOurs},
 		watch: &watch{exit: exit, wake: wake, streams: streams, buf: buf[:], fds: make([]unix.PollFd, 0, 4)}}
 	err = c.await(ctx, &res)
 	if ended := res.ExitCode >= 0 || res.Signal != ""; ended {

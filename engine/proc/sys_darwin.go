@@ -82,6 +82,9 @@ func reap(pid int) (syscall.WaitStatus, error) {
 // nothingLeft can't be answered cheaply here.
 func nothingLeft(*family) bool { return false }
 
+// isOrphan: nobody is handed to us.
+func isOrphan(*process) bool { return false }
+
 // reapOrphans has nothing to do: launchd reaps them.
 func reapOrphans() {}
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -120,6 +121,15 @@ func orphans() ([]int, bool) {
 		}
 	}
 	return pids, true
+}
+
+// isOrphan reports whether a process was handed to us.
+func isOrphan(p *process) bool {
+	if p.ppid != os.Getpid() || p.pgid == syscall.Getpgrp() || !getsOrphans() {
+		return false
+	}
+	pids, _ := orphans()
+	return slices.Contains(pids, p.pid)
 }
 
 // reapOrphans reaps the orphans that have ended.
