@@ -114,6 +114,14 @@ func TestCompilationIsBounded(t *testing.T) {
 	}
 }
 
+// The mistakes of one expression are as many as a reader looks at.
+func TestMistakesAreBounded(t *testing.T) {
+	_, ds := Compile(plain("[a1"+strings.Repeat(", a1", 900)+"]"), sampleScope(), value.Type{})
+	if len(ds) != maxMistakes {
+		t.Errorf("got %d diagnostics, want %d", len(ds), maxMistakes)
+	}
+}
+
 // A scope that is nothing like its declared type gives errors, never a crash.
 func TestScopeOfOtherTypes(t *testing.T) {
 	values := []value.Value{nil, true, int64(3), 2.5, "x", value.List{int64(1), "a", nil}, value.NewObject(), (*value.Object)(nil), value.List(nil)}

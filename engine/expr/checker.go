@@ -24,6 +24,9 @@ type checker struct {
 // maxVisits bounds the walk: a < b < c holds b twice, so that a nested one grows with the power of its depth.
 const maxVisits = 8 * MaxNodes
 
+// maxMistakes bounds the diagnostics of one expression: each unknown name is compared with all that there are.
+const maxMistakes = 20
+
 // typed is a checked part: the node that evaluates it and its type.
 type typed struct {
 	node eval.Node
@@ -36,6 +39,8 @@ func (c *checker) checkRoot(tree ast.Node, want value.Type) (eval.Node, value.Ty
 	case c.failed, want.IsAny():
 	case !want.Optional && root.typ.Optional:
 		c.needValue(tree, root.typ)
+	case isString(tree) && len(want.Enum) > 0 && !slices.Contains(want.Enum, tree.(*ast.StringNode).Value):
+		c.mistake(wholeOf(c.src), CodeType, "want %s, got %q", describe(want), clip(tree.(*ast.StringNode).Value))
 	case !value.Assignable(root.typ, want):
 		c.mistake(wholeOf(c.src), CodeType, "want %s, got %s", describe(want), describe(root.typ))
 	}
@@ -61,6 +66,9 @@ func (c *checker) visit(n ast.Node, guarded bool) typed {
 		}
 		c.failed = true
 		return typed{&eval.Constant{}, anyType}
+	}
+	if len(c.diags) >= maxMistakes {
+		return c.broken(n)
 	}
 	at := c.off.extent(n)
 	switch n := n.(type) {

@@ -122,7 +122,9 @@ func TestWantedType(t *testing.T) {
 		{"stages.plan.outputs.n ?? 1", intType, ""},
 		{"nil", boolType, "got null"},
 		{"inputs.files", value.ListOf(intType), "want integer[], got string[]"},
-		{`"x"`, value.OneOf("a", "b"), ""},
+		{`"x"`, value.OneOf("a", "b"), `want one of "a", "b", got "x"`},
+		{`"a"`, value.OneOf("a", "b"), ""},
+		{"inputs.s", value.OneOf("a", "b"), ""},
 		{"inputs.complexity", value.OneOf("a", "b"), `want one of "a", "b"`},
 	}
 	for _, tt := range tests {

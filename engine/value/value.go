@@ -5,6 +5,9 @@
 // its fields in the order they were set, so that no map order ever reaches a record or the screen; its
 // canonical JSON sorts them. A Type says what a value must be, at author time and at run time.
 //
+// A struct field of type Value does not come back from encoding/json as it was: the type JSON carries one
+// through it, and FromAny makes Values of what others decoded.
+//
 // Values are immutable by convention once handed over. Reading documents is specs/data's work;
 // evaluating is engine/expr's.
 package value
