@@ -11,7 +11,6 @@ import (
 	"example.com/pipe/engine/driver"
 	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/machine"
-	"example.com/pipe/engine/proc"
 )
 
 // InsideError says that a run was to be answered from within itself.
@@ -189,16 +188,10 @@ func (w *waiter) take(ctx context.Context, s *session) (Answered, error) {
 			return *w.out, nil
 		}
 		if err := s.takeWorkspace(); err != nil {
-			return *w.out, err
+			return *w.out, fmt.Errorf("the answer is recorded, but the run can't be carried on: %w", err)
 		}
 	}
 	w.out.Result, err = s.resume(ctx, Begun{})
 	w.out.CarriedOn = true
 	return *w.out, err
 }
-
-// Inside reports whether this process was started by a stage of the run.
-func (p *Project) Inside(id string) (bool, error) { return p.isInside(id) }
-
-// EndProcesses ends what is left of a run that nobody carries on, and says how many processes it were.
-func EndProcesses(id string) (int, error) { return proc.EndRun(id, nil) }

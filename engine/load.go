@@ -195,8 +195,7 @@ func (p *Project) original(at place) string {
 	return at.File
 }
 
-// prompt reads a prompt_file, whose name is relative to the pipeline. It may lie above the pipeline's own
-// folder, but not outside the project.
+// prompt reads a prompt_file, whose name is relative to the pipeline.
 func (p *Project) prompt(l *Loaded, at place, name string) (*source.File, error) {
 	if path.IsAbs(name) {
 		return nil, errors.New("it must be relative to the pipeline")

@@ -49,10 +49,13 @@ func (p *Project) Find(ref string) (string, error) {
 		return "", err
 	}
 	if ref == LastRun {
-		if len(ids) == 0 {
-			return "", &NotFoundError{What: "run", Ref: ref, Help: "nothing was run in this project yet"}
+		for _, id := range slices.Backward(ids) {
+			// A run that died before its journal was there never began.
+			if _, err := os.Stat(filepath.Join(p.RunDir(id), journal.FileName)); err == nil {
+				return id, nil
+			}
 		}
-		return ids[len(ids)-1], nil
+		return "", &NotFoundError{What: "run", Ref: ref, Help: "nothing was run in this project yet"}
 	}
 	want := strings.ToUpper(ref)
 	var found []string

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,7 +44,8 @@ type derived struct {
 	touched []string // sources whose state file is to be written
 
 	dirty   bool
-	written time.Time // when run.json was last written
+	written time.Time         // when run.json was last written
+	status  machine.RunStatus // that it tells
 }
 
 // pairState is what a state file holds beside the counter and the items.
@@ -168,6 +170,12 @@ func (w *derived) writeFeedback() error {
 		}
 		w.log.Reset()
 	}
+	if len(w.touched) > 0 {
+		// A stage may have cleared it away; that is no reason to stop the run.
+		if err := os.Mkdir(filepath.Join(w.dir, SessionDir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return derivedError(SessionDir, err)
+		}
+	}
 	for _, source := range w.touched {
 		l, ok := w.view.Loop(source)
 		if !ok {
@@ -190,9 +198,10 @@ func (w *derived) writeFeedback() error {
 // dueAt says when run.json is to be written next, if it is.
 func (w *derived) dueAt() (time.Time, bool) { return w.written.Add(writePause), w.dirty }
 
-// tick writes run.json and status.json if they are due.
+// tick writes run.json and status.json if they are due. A new status of the run is told at once: who lists
+// runs believes a file that says "paused".
 func (w *derived) tick(now time.Time) error {
-	if at, dirty := w.dueAt(); !dirty || now.Before(at) {
+	if at, dirty := w.dueAt(); !dirty || now.Before(at) && w.status == w.view.Status() {
 		return nil
 	}
 	w.written = now
@@ -211,14 +220,14 @@ func (w *derived) flush() error {
 	if err := journal.WriteFile(filepath.Join(w.dir, RunFile), append(bytes.TrimRight(b, "\n"), '\n'), false); err != nil {
 		return derivedError(RunFile, err)
 	}
-	b, err = w.status()
+	b, err = w.statusFile()
 	if err != nil {
 		return derivedError(StatusFile, err)
 	}
 	if err := journal.WriteFile(filepath.Join(w.dir, StatusFile), b, false); err != nil {
 		return derivedError(StatusFile, err)
 	}
-	w.dirty = false
+	w.dirty, w.status = false, w.view.Status()
 	return nil
 }
 
@@ -237,8 +246,8 @@ type StatusHead struct {
 // StatusStages stands between the head and the stages of status.json: who wants the head alone cuts there.
 const StatusStages = `,"stages":`
 
-// status is status.json: where the run and each stage stand, and nothing else.
-func (w *derived) status() ([]byte, error) {
+// statusFile is status.json: where the run and each stage stand, and nothing else.
+func (w *derived) statusFile() ([]byte, error) {
 	info := w.view.Info()
 	head := StatusHead{Version: 1, Run: info.Run, Pipeline: info.Pipeline, TaskID: info.TaskID,
 		Status: w.view.StatusWord(), Reason: w.view.Reason()}

@@ -218,3 +218,46 @@ func TestAnswerFiles(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOnInterrupt ends the process while a stage runs, in each of the three ways to go on.
+func TestOnInterrupt(t *testing.T) {
+	for _, c := range []struct {
+		word string
+		want machine.RunStatus
+	}{{"rerun", machine.RunSucceeded}, {"ask", machine.RunIsPaused}, {"fail", machine.RunFailed}} {
+		t.Run(c.word, func(t *testing.T) {
+			w := newWorld(t, single("on_interrupt: "+c.word+"\nrun: 'true'"))
+			w.fail = func(seq int64) (before, after error) {
+				if seq == 2 {
+					return errCrash, nil
+				}
+				return nil, nil
+			}
+			if _, err := w.live(t.Context()); !errors.Is(err, errCrash) {
+				t.Fatalf("got %v", err)
+			}
+			w.fail = nil
+			if status := w.run(); status != c.want {
+				t.Errorf("resumed to %s, want %s", status, c.want)
+			}
+		})
+	}
+}
+
+// TestAStageThatClearsOurFolders deletes what it can reach without touching the journal.
+func TestAStageThatClearsOurFolders(t *testing.T) {
+	w := newWorld(t, `
+name: p
+version: 1
+stages:
+  - {id: fix, role: implementation, run: 'rm -rf "$PIPE_SESSION" "$(dirname "$PIPE_STAGE_DIR")"'}
+  - id: review
+    role: review
+    feedback_loop: {target_stage: fix}
+    run: echo '[]' > "$PIPE_FEEDBACK"
+`)
+	if status := w.run(); status != machine.RunSucceeded {
+		t.Errorf("%s\n%s", status, w.state())
+	}
+	w.read(driver.SessionDir + "/feedback-task-1-review-fix.md")
+}
