@@ -52,11 +52,7 @@ func (o *answerOptions) give(ctx context.Context, make func(*view.Run) (machine.
 		if err != nil {
 			return err
 		}
-		id, err := p.Find(o.ref)
-		if err != nil {
-			return asStatus(err)
-		}
-		v, err := p.View(id)
+		id, v, err := o.find(p, o.ref)
 		if err != nil {
 			return err
 		}

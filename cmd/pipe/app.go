@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"os/user"
 	"slices"
 	"strings"
 	"syscall"
@@ -84,6 +85,9 @@ func (a *app) user() string {
 		if v := a.getenv(name); v != "" {
 			return v
 		}
+	}
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
 	}
 	return "unknown"
 }

@@ -54,7 +54,7 @@ func (o *checkOptions) run(context.Context) error {
 	for _, ref := range refs {
 		l, err := p.Load(ref, o.dir)
 		if err != nil {
-			return err
+			return asStatus(err)
 		}
 		diags.Add(l.Diags...)
 		files = append(files, l.Sources...)

@@ -60,11 +60,7 @@ func (o *logsOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	id, err := p.Find(o.ref)
-	if err != nil {
-		return asStatus(err)
-	}
-	v, err := p.View(id)
+	id, v, err := o.find(p, o.ref)
 	if err != nil {
 		return err
 	}
@@ -72,10 +68,15 @@ func (o *logsOptions) run(ctx context.Context) error {
 		return noStage(v, o.stage)
 	}
 	t := &logPrinter{app: o.app, raw: o.raw, at: map[string]int64{}}
-	if !o.follow {
-		return t.print(p, id, o.tries(v))
+	if o.follow {
+		err = o.untilSignal(ctx, func(ctx context.Context) error { return o.followRun(ctx, p, id, t) })
+	} else {
+		err = t.print(p, id, o.tries(v))
 	}
-	return o.untilSignal(ctx, func(ctx context.Context) error { return o.followRun(ctx, p, id, t) })
+	if t.open {
+		fmt.Fprintln(t.out)
+	}
+	return err
 }
 
 // followRun prints what comes until nobody carries the run on.

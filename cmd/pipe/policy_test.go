@@ -192,7 +192,7 @@ func checkImport(t *testing.T, path string, r *row, imp string) {
 	case !strings.Contains(first, "."): // the standard library
 		return
 	default:
-		for _, a := range allowed {
+		for _, a := range allowed { // a module stands for all that lies below it
 			if isBelow(imp, a) {
 				r.used[a] = true
 				return

@@ -40,12 +40,11 @@ func (o *resumeOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		id, err := p.Find(o.ref)
+		id, v, err := o.find(p, o.ref)
 		if err != nil {
-			return asStatus(err)
+			return err
 		}
-		v, err := p.View(id)
-		if err == nil && v.Status().Ended() {
+		if v.Status().Ended() {
 			if err := o.printRun(v, o.json); err != nil {
 				return err
 			}

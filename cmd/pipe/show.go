@@ -36,11 +36,7 @@ func (o *showOptions) run(context.Context) error {
 	if err != nil {
 		return err
 	}
-	id, err := p.Find(o.ref)
-	if err != nil {
-		return asStatus(err)
-	}
-	v, err := p.View(id)
+	_, v, err := o.find(p, o.ref)
 	if err != nil {
 		return err
 	}

@@ -43,11 +43,7 @@ func (o *whyOptions) run(context.Context) error {
 	if err != nil {
 		return err
 	}
-	id, err := p.Find(o.ref)
-	if err != nil {
-		return asStatus(err)
-	}
-	v, err := p.View(id)
+	id, v, err := o.find(p, o.ref)
 	if err != nil {
 		return err
 	}

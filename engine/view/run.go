@@ -39,6 +39,9 @@ func New(p *plan.Plan) *Run { return &Run{plan: p, tree: newTree(p)} }
 // a person is interrupted.
 func (r *Run) SetHeld(held bool) { r.free = !held }
 
+// SetInfo names the run before its first record does: of a run that has only just begun.
+func (r *Run) SetInfo(info machine.RunInfo) { r.info = info }
+
 // Info names the run; it is empty before the first record.
 func (r *Run) Info() machine.RunInfo { return r.info }
 

@@ -129,25 +129,23 @@ func (s *stage) remark() string {
 	return ""
 }
 
+// text names the class, unless the message begins with it, and what happened: the message, else the exit
+// status.
 func (f *failure) text() string {
 	var parts []string
-	if f.class != "" {
+	if f.class != "" && !strings.HasPrefix(f.message, f.class) {
 		parts = append(parts, f.class)
-	}
-	if f.exitCode != nil && *f.exitCode >= 0 {
-		parts = append(parts, fmt.Sprintf("exit status %d", *f.exitCode))
 	}
 	if f.reason != "" {
 		parts = append(parts, oneLine(f.reason, maxText))
 	}
-	text := strings.Join(parts, ", ")
-	if f.message != "" {
-		if text != "" {
-			text += ": "
-		}
-		text += oneLine(f.message, maxText)
+	switch {
+	case f.message != "":
+		parts = append(parts, oneLine(f.message, maxText))
+	case f.exitCode != nil && *f.exitCode >= 0:
+		parts = append(parts, fmt.Sprintf("exit status %d", *f.exitCode))
 	}
-	return text
+	return strings.Join(parts, ": ")
 }
 
 func dash(n int) string {

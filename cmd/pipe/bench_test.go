@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// BenchmarkVersion is the start-up of the command: at most 15 ms.
+func BenchmarkVersion(b *testing.B) {
+	dir := b.TempDir()
+	for b.Loop() {
+		if err := pipeCmd(dir, "version").Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPs lists 10,000 runs: at most 0.5 s. The runs are copies of a real one under other ids.
+func BenchmarkPs(b *testing.B) {
+	dir := newProject(b, "name: p\nversion: 1\nstages: [{id: a, run: \"true\"}]\n")
+	if out, err := pipeCmd(dir, "run", "p").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	runs := filepath.Join(dir, ".pipe", "runs")
+	entries, err := os.ReadDir(runs)
+	if err != nil || len(entries) != 1 {
+		b.Fatalf("%d runs: %v", len(entries), err)
+	}
+	first := entries[0].Name()
+	status, err := os.ReadFile(filepath.Join(runs, first, "status.json"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range 10_000 {
+		id := ulid.MustNew(uint64(1_700_000_000_000+i), nil)
+		copyRun(b, filepath.Join(runs, first), filepath.Join(runs, id.String()), fmt.Sprint(id), first, status)
+	}
+	for b.Loop() {
+		if err := pipeCmd(dir, "ps").Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// copyRun makes a run of another id out of one: what ps reads of it.
+func copyRun(b *testing.B, from, to, id, was string, status []byte) {
+	b.Helper()
+	if err := os.Mkdir(to, 0o755); err != nil {
+		b.Fatal(err)
+	}
+	text := []byte(strings.ReplaceAll(string(status), was, id))
+	if err := os.WriteFile(filepath.Join(to, "status.json"), text, 0o644); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.Link(filepath.Join(from, "events.jsonl"), filepath.Join(to, "events.jsonl")); err != nil {
+		b.Fatal(err)
+	}
+}
