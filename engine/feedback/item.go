@@ -37,7 +37,7 @@ const (
 )
 
 // Item is one finding of a review. The fields down to Category are the reviewer's; the others the
-// engine's.
+// engine's. It is one flat struct, long as it is, because its JSON is one flat object in all documents.
 type Item struct {
 	Severity     Severity `json:"severity"`
 	File         string   `json:"file,omitempty"` // relative to the repository root, with slashes
