@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -156,19 +157,12 @@ func (t *logPrinter) print(p *engine.Project, run string, tries []view.Try) erro
 
 // file prints what is new in a file, below a line that says whose it is.
 func (t *logPrinter) file(path string, try view.Try, name string) error {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("open a log: %w", err)
+	f, size, err := openLog(path)
+	if f == nil {
+		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("open a log: %w", err)
-	}
-	if !info.Mode().IsRegular() || info.Size() <= t.at[path] {
+	if size <= t.at[path] {
 		return nil
 	}
 	if _, err := f.Seek(t.at[path], io.SeekStart); err != nil {
@@ -228,19 +222,12 @@ func (e *endsWriter) Write(p []byte) (int, error) {
 // tailLines gives the last lines of a file, without reading all of it. There is none where there is no file.
 func tailLines(path string, most int) ([]string, error) {
 	const reach = 16 << 10
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open a log: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
+	f, size, err := openLog(path)
+	if f == nil {
 		return nil, err
 	}
-	from := max(0, info.Size()-reach)
+	defer f.Close()
+	from := max(0, size-reach)
 	b, err := io.ReadAll(io.NewSectionReader(f, from, reach))
 	if err != nil {
 		return nil, fmt.Errorf("read a log: %w", err)
@@ -260,4 +247,21 @@ func tailLines(path string, most int) ([]string, error) {
 		lines[i] = strings.TrimSuffix(strings.ToValidUTF8(lines[i], "\ufffd"), "\r")
 	}
 	return lines, nil
+}
+
+// openLog opens a log and gives its size. The file is nil if there is none, or if a stage put something else
+// in its place: a link, or a pipe, whose opening would never come back.
+func openLog(path string) (*os.File, int64, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("open a log: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, info.Size(), nil
 }

@@ -294,3 +294,78 @@ stages:
 		t.Error(err)
 	}
 }
+
+// TestKilledRunAsks kills the command with SIGKILL in a stage that asks what to do then, and takes the stage
+// as succeeded, with an output of its declared type.
+func TestKilledRunAsks(t *testing.T) {
+	t.Parallel()
+	dir := newProject(t, `
+name: p
+version: 1
+outputs: {n: "${{ stages.migrate.outputs.n }}"}
+stages:
+  - {id: migrate, run: "echo running; sleep 600", on_interrupt: ask, outputs: {n: integer}}
+  - {id: after, run: "true"}
+`)
+	cmd := pipeCmd(dir, "run", "p")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, func() bool {
+		b, err := pipeCmd(dir, "logs", "last").Output()
+		return err == nil && strings.Contains(string(b), "running")
+	})
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Error("the command was killed and ended well")
+	}
+	for _, step := range []struct {
+		args []string
+		want int
+		says string
+	}{
+		{[]string{"show", "last"}, 0, "status    interrupted"},
+		{[]string{"why", "last"}, 0, "no process carries it on"},
+		{[]string{"ps"}, 0, "interrupted"},
+		{[]string{"resume", "last"}, exitWaiting, "pipe decide "},
+		{[]string{"decide", "last", "override", "--reason", "done by hand", "--output", "m=1"}, exitUsage, "its outputs are n"},
+		{[]string{"decide", "last", "override", "--reason", "done by hand", "--output", "n=many"}, exitUsage, "want integer"},
+		{[]string{"decide", "last", "refer-back", "--note", "x"}, exitFailed, "refused the answer"},
+		{[]string{"decide", "last", "override", "--reason", "done by hand", "--output", "n=7", "--resume"}, 0, "output n=7"},
+		{[]string{"show", "last"}, 0, "status    succeeded"},
+	} {
+		b, err := pipeCmd(dir, step.args...).CombinedOutput()
+		if got := exitStatus(err); got != step.want || !strings.Contains(string(b), step.says) {
+			t.Errorf("%q: exit status %d, want %d and %q\n%s", step.args, got, step.want, step.says, b)
+		}
+	}
+}
+
+// TestLogIsNoFile puts a pipe and a link where logs are: nobody waits for the one or follows the other.
+func TestLogIsNoFile(t *testing.T) {
+	t.Parallel()
+	dir := newProject(t, `
+name: p
+version: 1
+stages:
+  - id: a
+    run: |
+      echo secret > ../secret
+      cd "$(dirname "$PIPE_OUTPUT")"
+      rm stdout.log stderr.log
+      mkfifo stdout.log
+      ln -s "$PIPE_WORKSPACE/../secret" stderr.log
+      exit 1
+`)
+	if got := exitStatus(pipeCmd(dir, "run", "p").Run()); got != exitFailed {
+		t.Fatalf("run: exit status %d", got)
+	}
+	for _, args := range [][]string{{"logs", "last"}, {"why", "last", "a"}} {
+		b, err := pipeCmd(dir, args...).CombinedOutput()
+		if err != nil || strings.Contains(string(b), "secret") {
+			t.Errorf("%q: %v\n%s", args, err, b)
+		}
+	}
+}

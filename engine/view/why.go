@@ -74,6 +74,9 @@ func (r *Run) WhyRun() Explanation {
 	if n > most {
 		out.Reasons = append(out.Reasons, fmt.Sprintf("and %s more failed", count(n-most, "stage")))
 	}
+	if out.Status == Interrupted {
+		out.Reasons = append(out.Reasons, "no process carries it on: the last one was stopped or died")
+	}
 	for _, s := range r.asked {
 		out.Reasons = append(out.Reasons, fmt.Sprintf("stage %q waits for an approval", s.path))
 	}
