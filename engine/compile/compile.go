@@ -1,12 +1,12 @@
 package compile
 
 import (
+	"example.com/pipe/engine/compile/graph"
+	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
-	"example.com/pipe/engine/expr"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/source"
 	"example.com/pipe/engine/stage"
-	"example.com/pipe/engine/value"
 	"example.com/pipe/specs"
 )
 
@@ -27,11 +27,11 @@ type Options struct {
 // diagnostics is an error. A document that specs reported errors of may be compiled too, for the sake of
 // the other mistakes in it; its plan is worth nothing.
 func Compile(doc *specs.Pipeline, opt Options) (*plan.Plan, diag.List) {
-	c := &compiler{
-		doc: doc, opt: opt,
-		index: make(map[string]int, len(doc.Stages)),
-		envs:  make(map[string]*expr.Env), common: make(map[string]*expr.Program), feedbackType: feedbackType(),
+	c := &compiler{doc: doc, opt: opt}
+	if doc.File != nil {
+		c.file = doc.File.Name
 	}
+	c.known = scope.NewStages(&c.diags, doc.Incomplete)
 	p := c.compile()
 	if c.diags.HasErrors() {
 		p = nil
@@ -43,69 +43,72 @@ func Compile(doc *specs.Pipeline, opt Options) (*plan.Plan, diag.List) {
 type compiler struct {
 	doc   *specs.Pipeline
 	opt   Options
+	file  string
 	diags diag.List
 
 	stages []*stageInfo
-	index  map[string]int // of stages by id; of two with one id the first
-	ids    []string       // of all stages that have one, in order, for suggestions
-
-	inputs       value.Type               // of the run's inputs
-	feedbackType value.Type               // of a stage's feedback in a scope
-	envs         map[string]*expr.Env     // of the places where expressions stand, without stages
-	common       map[string]*expr.Program // by text: what stages compile that speaks of no stage; many say the same
-	before       map[edge]bool            // answers of which stage runs before which
+	known  *scope.Stages // the same stages, as others read them
+	needs  graph.Needs   // as written, or the default; without cycles
+	typer  *scope.Typer
 }
-
-// edge asks whether stage to runs before stage from, directly or not.
-type edge struct{ from, to int }
 
 // stageInfo is what is known of a stage while the plan is made.
 type stageInfo struct {
+	*scope.Stage
 	syn  *specs.Stage
-	id   string // "" where the document gives none that can be used
 	node *plan.Node
 
-	needs      []int // as written, or the default; without cycles
-	allAbove   bool  // needs is the default
-	targetedBy []int // stages whose loops lead here
-
-	outputs   value.Type      // what a successful try gives
-	known     value.Type      // of the stage in a scope, where it has succeeded
-	maybe     value.Type      // the same where its outputs may not be there
-	mayMiss   string          // why outputs may not be there, "can be skipped"; "" if they always are
-	mayMissAt source.Span     // the key that says so
-	sure      map[string]bool // ids of the stages that have succeeded if its when holds
-	prompt    *source.Scalar  // of an agent, read from its file where it has one
+	allAbove bool           // it gives no needs, so it waits for all above
+	targeted bool           // a loop leads here
+	prompt   *source.Scalar // of an agent, read from its file where it has one
 }
 
 // compile works through the document in the order in which later steps need earlier ones.
 func (c *compiler) compile() *plan.Plan {
-	p := &plan.Plan{Format: plan.Format, Version: 1}
-	if c.doc.Name != nil {
-		p.Name = c.doc.Name.Value
-	}
-	if c.doc.Description != nil {
-		p.Description = c.doc.Description.Value
-	}
-	if c.doc.Version != nil {
-		p.Version = c.doc.Version.Value
-	}
-	if c.doc.File != nil {
-		p.File = c.doc.File.Name
-	}
-	p.Inputs = c.params(c.doc.Inputs, "input")
-	c.inputs = paramsType(p.Inputs)
+	p := &plan.Plan{Format: plan.Format, Version: pick(1, c.doc.Version), File: c.file,
+		Name: pick("", c.doc.Name), Description: pick("", c.doc.Description)}
+	p.Inputs = params(&c.diags, c.doc.Inputs, "input")
 	p.Graph.Nodes = make([]plan.Node, len(c.doc.Stages))
 	c.names(p.Graph.Nodes)
 	c.loopTargets()
-	c.graph()
-	for i := range c.stages {
-		c.declare(i)
+	c.order()
+	for _, s := range c.stages {
+		c.declare(s)
 	}
-	c.ask()
+	c.typer = scope.NewTyper(c.file, paramsType(p.Inputs), c.known, c.needs, &c.diags,
+		func(i int, visit func(string)) { eachText(c.stages[i], visit) })
 	for i := range c.stages {
 		c.stage(i)
 	}
-	p.Graph.Outputs = c.runOutputs()
+	p.Graph.Outputs = c.typer.Bindings(c.doc.Outputs, "output", scope.Place{Stage: scope.RunEnd})
 	return p
+}
+
+// names gives each stage its id. Of stages with the same id the first keeps it.
+func (c *compiler) names(nodes []plan.Node) {
+	c.stages = make([]*stageInfo, len(c.doc.Stages))
+	for i, syn := range c.doc.Stages {
+		s := &stageInfo{Stage: &scope.Stage{Target: -1, Span: spanOf(syn)}, syn: syn, node: &nodes[i]}
+		c.stages[i] = s
+		s.node.At = syn.Span.Start
+		if syn.ID != nil {
+			s.ID = syn.ID.Value
+			s.node.ID, s.node.At = s.ID, syn.ID.Span.Start
+		}
+		if first := c.known.Add(s.Stage); first != nil {
+			d := c.diags.Errorf(CodeDuplicateStage, s.Span, "stage %q is already there, ids are unique in a pipeline", s.ID)
+			d.Related = []diag.Related{{Span: first.Span, Message: "the first one is here"}}
+		}
+	}
+}
+
+// spanOf is where to point for a stage as a whole: its id, else where it begins.
+func spanOf(syn *specs.Stage) source.Span {
+	if syn.ID != nil {
+		return syn.ID.Span
+	}
+	sp := syn.Span
+	sp.End = sp.Start
+	sp.End.Col++
+	return sp
 }

@@ -3,6 +3,7 @@ package compile
 import (
 	"fmt"
 
+	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/expr"
 	"example.com/pipe/engine/plan"
@@ -37,11 +38,11 @@ func (c *compiler) command(s *stageInfo) {
 	n.Kind = kindCommand
 	n.Config = value.NewObject(value.Field{Name: "script", Value: run.Text})
 	if s.syn.Shell != nil {
-		c.unevaluated(s.syn.Shell, "shell")
+		unevaluated(&c.diags, s.syn.Shell, "shell")
 		n.Config.Set("shell", s.syn.Shell.Value)
 	}
 	if expr.HasExpr(run.Text) {
-		c.templateInRun(s)
+		templateInRun(s, &c.diags)
 	}
 	c.checkKind(s, kindCommand, map[string]source.Scalar{"script": *run}, run.Span)
 }
@@ -52,7 +53,7 @@ func (c *compiler) agent(i int) {
 	n, syn := s.node, s.syn
 	n.Kind = kindAgent
 	n.Config = value.NewObject(value.Field{Name: "name", Value: syn.Agent.Value})
-	if a := c.findAgent(syn.Agent.Value); a != nil {
+	if a := findAgent(c.opt.Agents, syn.Agent.Value); a != nil {
 		words := make(value.List, len(a.Command))
 		for k, w := range a.Command {
 			words[k] = w.Value
@@ -65,7 +66,7 @@ func (c *compiler) agent(i int) {
 		c.missingAgent(s)
 	}
 	if s.prompt != nil {
-		n.Prompt = c.text(s.prompt, "prompt", place{stage: i})
+		n.Prompt = c.text(s.prompt, "prompt", scope.Place{Stage: i})
 		n.PromptBrief, n.PromptOpenItems = promptNames(n.Prompt)
 	}
 	scalars := make(map[string]source.Scalar)
@@ -76,9 +77,9 @@ func (c *compiler) agent(i int) {
 }
 
 // findAgent gives the agent of a name, else the default one, else nil.
-func (c *compiler) findAgent(name string) *specs.Agent {
+func findAgent(agents []*specs.Agent, name string) *specs.Agent {
 	var def *specs.Agent
-	for _, a := range c.opt.Agents {
+	for _, a := range agents {
 		switch a.Name.Value {
 		case name:
 			return a

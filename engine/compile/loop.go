@@ -27,15 +27,15 @@ func (c *compiler) loopTargets() {
 		if l.TargetStage == nil {
 			continue
 		}
-		t, ok := c.lookup(l.TargetStage.Value, l.TargetStage.Span, " in target_stage")
+		t, ok := c.known.Lookup(l.TargetStage.Value, l.TargetStage.Span, " in target_stage")
 		switch {
 		case !ok:
 		case t == i:
-			d := c.diags.Errorf(CodeLoopTarget, l.TargetStage.Span, "%s can't send work back to itself", c.label(i))
+			d := c.diags.Errorf(CodeLoopTarget, l.TargetStage.Span, "%s can't send work back to itself", c.known.Label(i))
 			d.Help = "target_stage names the stage that acts on the findings; to try a stage again use retry"
 		default:
-			s.node.Loop.Target = t
-			c.stages[t].targetedBy = append(c.stages[t].targetedBy, i)
+			s.node.Loop.Target, s.Target = t, t
+			c.stages[t].targeted = true
 		}
 	}
 }
@@ -58,22 +58,22 @@ func (c *compiler) loop(i int) {
 		return
 	}
 	t := c.stages[out.Target]
-	if !c.before[edge{i, out.Target}] {
-		d := c.diags.Errorf(CodeLoopTarget, l.TargetStage.Span, "%s does not need %q, so it has nothing of it to review", c.label(i), t.node.ID)
-		d.Related = []diag.Related{{Span: t.span(), Message: fmt.Sprintf("%q is here", t.node.ID)}}
-		d.Help = fmt.Sprintf("add %q to the needs of %s, or name a stage that it needs", t.node.ID, c.label(i))
-		if c.runsBefore(i, out.Target) {
-			d.Help = fmt.Sprintf("%q runs after %s, and a loop leads backward; name a stage that %s needs", t.node.ID, c.label(i), c.label(i))
+	if !c.typer.Before(out.Target, i) {
+		d := c.diags.Errorf(CodeLoopTarget, l.TargetStage.Span, "%s does not need %q, so it has nothing of it to review", c.known.Label(i), t.node.ID)
+		d.Related = []diag.Related{{Span: t.Span, Message: fmt.Sprintf("%q is here", t.node.ID)}}
+		d.Help = fmt.Sprintf("add %q to the needs of %s, or name a stage that it needs", t.node.ID, c.known.Label(i))
+		if c.needs.RunsBefore(i, out.Target) {
+			d.Help = fmt.Sprintf("%q runs after %s, and a loop leads backward; name a stage that %s needs", t.node.ID, c.known.Label(i), c.known.Label(i))
 		}
 	}
 	if t.node.Role != plan.Implementation {
-		c.wrongTarget(l.TargetStage.Span, t)
+		wrongTarget(&c.diags, l.TargetStage.Span, t)
 	}
 }
 
 // wrongTarget reports a target that is no implementation, with the key that makes it something else.
-func (c *compiler) wrongTarget(at source.Span, t *stageInfo) {
-	d := c.diags.Errorf(CodeLoopTarget, at, "stage %q has the role %s, and only an implementation acts on findings", t.node.ID, t.node.Role)
+func wrongTarget(diags *diag.List, at source.Span, t *stageInfo) {
+	d := diags.Errorf(CodeLoopTarget, at, "stage %q has the role %s, and only an implementation acts on findings", t.node.ID, t.node.Role)
 	switch {
 	case t.syn.Role != nil:
 		d.Related = []diag.Related{{Span: t.syn.Role.Span, Message: "its role is given here"}}
@@ -87,8 +87,7 @@ func (c *compiler) wrongTarget(at source.Span, t *stageInfo) {
 }
 
 // role gives what a stage is for: what it says, else what follows from how it is used.
-func (c *compiler) role(i int) plan.Role {
-	s := c.stages[i]
+func role(s *stageInfo, diags *diag.List) plan.Role {
 	review := s.syn.Loop != nil || s.syn.Feedback != nil
 	if s.syn.Role != nil {
 		var r plan.Role
@@ -101,7 +100,7 @@ func (c *compiler) role(i int) plan.Role {
 				if s.syn.Loop != nil {
 					key, at = "feedback_loop", s.syn.Loop.Span
 				}
-				d := c.diags.Errorf(CodeRole, s.syn.Role.Span, "a stage with %s is a review, not %s", key, s.syn.Role.Value)
+				d := diags.Errorf(CodeRole, s.syn.Role.Span, "a stage with %s is a review, not %s", key, s.syn.Role.Value)
 				d.Related = []diag.Related{{Span: at, Message: key + " is here"}}
 				d.Help = "write role: review, or drop role"
 			}
@@ -111,7 +110,7 @@ func (c *compiler) role(i int) plan.Role {
 	switch {
 	case review:
 		return plan.Review
-	case len(s.targetedBy) > 0, s.node.ID == "implement", s.node.ID == "fix", s.node.ID == "refactor":
+	case s.targeted, s.node.ID == "implement", s.node.ID == "fix", s.node.ID == "refactor":
 		return plan.Implementation
 	}
 	return plan.Work

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/expr"
 	"example.com/pipe/engine/plan"
@@ -13,33 +14,33 @@ import (
 )
 
 // params compiles declared inputs or outputs; what says which of them, for messages.
-func (c *compiler) params(ps []*specs.Param, what string) []plan.Param {
+func params(diags *diag.List, ps []*specs.Param, what string) []plan.Param {
 	if len(ps) == 0 {
 		return nil
 	}
 	out := make([]plan.Param, 0, len(ps))
 	for _, p := range ps {
-		out = append(out, c.param(p, what))
+		out = append(out, param(diags, p, what))
 	}
 	return out
 }
 
-func (c *compiler) param(p *specs.Param, what string) plan.Param {
+func param(diags *diag.List, p *specs.Param, what string) plan.Param {
 	out := plan.Param{Name: p.Name.Value, At: p.Name.Span.Start, Required: p.Default == nil}
 	if p.Description != nil {
 		out.Description = p.Description.Value
 	}
-	out.Type = c.paramType(p)
+	out.Type = paramType(diags, p)
 	if p.Required != nil {
 		out.Required = p.Required.Value
 		if p.Required.Value && p.Default != nil {
-			d := c.diags.Errorf(CodeDefault, p.Required.Span, "%s %q is required, so its default is never used", what, p.Name.Value)
+			d := diags.Errorf(CodeDefault, p.Required.Span, "%s %q is required, so its default is never used", what, p.Name.Value)
 			d.Help = "drop required, or drop default"
 		}
 	}
 	if p.Default != nil {
 		var ok bool
-		if out.Default, ok = c.paramDefault(p, out.Type, what); !ok {
+		if out.Default, ok = paramDefault(diags, p, out.Type, what); !ok {
 			out.Required = true // it is there, with a value that was reported
 		}
 	}
@@ -47,10 +48,10 @@ func (c *compiler) param(p *specs.Param, what string) plan.Param {
 }
 
 // paramType gives the declared type of a param. A type that specs reported as wrong is any.
-func (c *compiler) paramType(p *specs.Param) value.Type {
+func paramType(diags *diag.List, p *specs.Param) value.Type {
 	switch {
 	case len(p.Enum) > 0:
-		return c.enum(p.Enum)
+		return enum(diags, p.Enum)
 	case p.Type == nil:
 		return value.Of(value.Any)
 	case p.Items != nil:
@@ -59,11 +60,11 @@ func (c *compiler) paramType(p *specs.Param) value.Type {
 	return typeWord(p.Type.Value)
 }
 
-func (c *compiler) enum(words []specs.Leaf[string]) value.Type {
+func enum(diags *diag.List, words []specs.Leaf[string]) value.Type {
 	list := make([]string, 0, len(words))
 	for _, w := range words {
 		if k := slices.Index(list, w.Value); k >= 0 {
-			d := c.diags.Warnf(CodeType, w.Span, "%q stands twice in enum", w.Value)
+			d := diags.Warnf(CodeType, w.Span, "%q stands twice in enum", w.Value)
 			d.Related = []diag.Related{{Span: words[k].Span, Message: "the first one is here"}}
 			continue
 		}
@@ -95,15 +96,15 @@ func typeWord(word string) value.Type {
 }
 
 // paramDefault gives the value of a default, which must be of the param's type.
-func (c *compiler) paramDefault(p *specs.Param, t value.Type, what string) (value.Value, bool) {
-	v, ok := c.constant(p.Default, "a default")
+func paramDefault(diags *diag.List, p *specs.Param, t value.Type, what string) (value.Value, bool) {
+	v, ok := constant(diags, p.Default, "a default")
 	if !ok {
 		return nil, false
 	}
 	if err := t.Check(v); err != nil {
-		d := c.diags.Errorf(CodeDefault, p.Default.Span, "the default of %s %q does not fit: %v", what, p.Name.Value, err)
+		d := diags.Errorf(CodeDefault, p.Default.Span, "the default of %s %q does not fit: %v", what, p.Name.Value, err)
 		if len(t.Enum) > 0 {
-			d.Help = "it may be " + quoteAll(t.Enum)
+			d.Help = "it may be " + strings.Join(t.Enum, ", ")
 			if s, isString := v.(string); isString {
 				if near := diag.Suggest(s, t.Enum); near != "" {
 					d.Help = near
@@ -116,7 +117,7 @@ func (c *compiler) paramDefault(p *specs.Param, t value.Type, what string) (valu
 }
 
 // constant gives the value of data that holds no expressions.
-func (c *compiler) constant(d *specs.Data, what string) (value.Value, bool) {
+func constant(diags *diag.List, d *specs.Data, what string) (value.Value, bool) {
 	if d == nil {
 		return nil, false
 	}
@@ -126,7 +127,7 @@ func (c *compiler) constant(d *specs.Data, what string) (value.Value, bool) {
 			return nil, false
 		}
 		if expr.HasExpr(d.Scalar.Text) {
-			c.diags.Errorf(CodeTemplateHere, d.Span, "%s is a plain value, ${{ }} is not evaluated in it", what)
+			diags.Errorf(scope.CodeTemplateHere, d.Span, "%s is a plain value, ${{ }} is not evaluated in it", what)
 			return nil, false
 		}
 		return d.Scalar.Text, true
@@ -136,7 +137,7 @@ func (c *compiler) constant(d *specs.Data, what string) (value.Value, bool) {
 		o := value.NewObject()
 		ok := true
 		for _, e := range d.Fields {
-			v, fine := c.constant(e.Value, what)
+			v, fine := constant(diags, e.Value, what)
 			ok = ok && fine
 			o.Set(e.Name.Value, v)
 		}
@@ -145,7 +146,7 @@ func (c *compiler) constant(d *specs.Data, what string) (value.Value, bool) {
 		list := make(value.List, 0, len(d.Items))
 		ok := true
 		for _, it := range d.Items {
-			v, fine := c.constant(it, what)
+			v, fine := constant(diags, it, what)
 			ok = ok && fine
 			list = append(list, v)
 		}
@@ -169,17 +170,17 @@ func paramsType(ps []plan.Param) value.Type {
 }
 
 // plainText warns of ${{ }} in a text for people, where it is shown as it stands.
-func (c *compiler) plainText(l *specs.Leaf[string]) {
+func plainText(diags *diag.List, l *specs.Leaf[string]) {
 	if l != nil && expr.HasExpr(l.Value) {
-		d := c.diags.Warnf(CodeTemplateHere, l.Span, "${{ }} is not evaluated in description")
+		d := diags.Warnf(scope.CodeTemplateHere, l.Span, "${{ }} is not evaluated in description")
 		d.Help = "people see it as it stands; write the sentence without it"
 	}
 }
 
 // unevaluated reports ${{ }} in a place where it is plain text.
-func (c *compiler) unevaluated(l *specs.Leaf[string], key string) {
+func unevaluated(diags *diag.List, l *specs.Leaf[string], key string) {
 	if l != nil && expr.HasExpr(l.Value) {
-		d := c.diags.Errorf(CodeTemplateHere, l.Span, "${{ }} is not evaluated in %s", key)
+		d := diags.Errorf(scope.CodeTemplateHere, l.Span, "${{ }} is not evaluated in %s", key)
 		d.Help = fmt.Sprintf("it works in inputs, outputs, env, prompt, dir and an approval's message; %s must be known before the run", key)
 	}
 }

@@ -3,6 +3,7 @@ package compile
 import (
 	"time"
 
+	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/specs"
 )
@@ -16,10 +17,10 @@ const (
 )
 
 // retry compiles a stage's retry over the defaults of the pipeline.
-func (c *compiler) retry(r *specs.Retry) plan.Retry {
+func retry(defaults *specs.Defaults, r *specs.Retry, diags *diag.List) plan.Retry {
 	var def, own specs.Retry
-	if c.doc.Defaults != nil && c.doc.Defaults.Retry != nil {
-		def = *c.doc.Defaults.Retry
+	if defaults != nil && defaults.Retry != nil {
+		def = *defaults.Retry
 	}
 	if r != nil {
 		own = *r
@@ -45,22 +46,22 @@ func (c *compiler) retry(r *specs.Retry) plan.Retry {
 		if at == nil {
 			at = own.MaxDelay
 		}
-		c.diags.Errorf(CodeRetry, at.Span, "the first delay of %s is longer than max_delay, which is %s", out.InitialDelay, out.MaxDelay)
+		diags.Errorf(CodeRetry, at.Span, "the first delay of %s is longer than max_delay, which is %s", out.InitialDelay, out.MaxDelay)
 	}
 	return out
 }
 
 // timeout compiles a stage's time limit.
-func (c *compiler) timeout(l *specs.Leaf[specs.Duration]) plan.Duration {
+func timeout(defaults *specs.Defaults, l *specs.Leaf[specs.Duration]) plan.Duration {
 	var def *specs.Leaf[specs.Duration]
-	if c.doc.Defaults != nil {
-		def = c.doc.Defaults.Timeout
+	if defaults != nil {
+		def = defaults.Timeout
 	}
 	return plan.Duration(pick(defaultTimeout, def, l))
 }
 
 // feedback compiles where a review's items come from.
-func (c *compiler) feedback(f *specs.Feedback) *plan.Feedback {
+func feedback(f *specs.Feedback, diags *diag.List) *plan.Feedback {
 	if f == nil {
 		return nil
 	}
@@ -76,8 +77,8 @@ func (c *compiler) feedback(f *specs.Feedback) *plan.Feedback {
 	}
 	if f.Path != nil {
 		out.Path = f.Path.Value
-		c.unevaluated(f.Path, "feedback.path")
-		c.inWorkspace(out.Path, f.Path.Span, "feedback.path")
+		unevaluated(diags, f.Path, "feedback.path")
+		inWorkspace(diags, out.Path, f.Path.Span, "feedback.path")
 	}
 	if f.Pattern != nil {
 		out.Pattern = f.Pattern.Value

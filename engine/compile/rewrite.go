@@ -4,19 +4,20 @@ import (
 	"fmt"
 	"strings"
 
+	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/expr"
 	"example.com/pipe/engine/source"
 )
 
 // templateInRun reports ${{ }} in a script, once for each script, with the rewrite through env.
-func (c *compiler) templateInRun(s *stageInfo) {
+func templateInRun(s *stageInfo, diags *diag.List) {
 	run := *s.syn.Run
 	from := strings.Index(run.Text, "${{")
 	to := from + len("${{")
 	if end := strings.Index(run.Text[from:], "}}"); end >= 0 {
 		to = from + end + len("}}")
 	}
-	d := c.diags.Errorf(CodeTemplateInRun, run.At(from, to), "${{ }} is not evaluated in run, so that no value can become a piece of a script")
+	d := diags.Errorf(CodeTemplateInRun, run.At(from, to), "${{ }} is not evaluated in run, so that no value can become a piece of a script")
 	d.Help = rewriteRun(s, run)
 }
 
@@ -72,6 +73,11 @@ func quoteAfter(open byte, text string) byte {
 	return open
 }
 
+// isWord reports whether a byte behind a variable's name would be taken for a part of it.
+func isWord(b byte) bool {
+	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+}
+
 // variable reads a variable of the shell inside of the given quote, so that its value stays one word.
 func variable(name string, quote byte, after string) string {
 	switch {
@@ -79,7 +85,7 @@ func variable(name string, quote byte, after string) string {
 		return `'"$` + name + `"'`
 	case quote == 0:
 		return `"$` + name + `"`
-	case after != "" && (isWordByte(after[0]) || after[0] == '['):
+	case after != "" && (isWord(after[0]) || after[0] == '['):
 		return "${" + name + "}"
 	}
 	return "$" + name

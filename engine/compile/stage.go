@@ -4,6 +4,8 @@ import (
 	"path"
 	"strings"
 
+	"example.com/pipe/engine/compile/scope"
+	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/expr"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/source"
@@ -12,26 +14,21 @@ import (
 )
 
 // declare works out what other stages may know of a stage, before any expression is compiled.
-func (c *compiler) declare(i int) {
-	s := c.stages[i]
+func (c *compiler) declare(s *stageInfo) {
 	n := s.node
-	if s.syn.Description != nil {
-		n.Description = s.syn.Description.Value
-		c.plainText(s.syn.Description)
-	}
-	n.Role = c.role(i)
-	n.Outputs = c.params(s.syn.Outputs, "output")
-	s.outputs = paramsType(n.Outputs)
-	n.ContinueOnError = s.syn.ContinueOnError != nil && s.syn.ContinueOnError.Value
+	n.Description = pick("", s.syn.Description)
+	plainText(&c.diags, s.syn.Description)
+	n.Role = role(s, &c.diags)
+	n.Outputs = params(&c.diags, s.syn.Outputs, "output")
+	s.Outputs = paramsType(n.Outputs)
+	n.ContinueOnError = pick(false, s.syn.ContinueOnError)
 	switch {
 	case s.syn.When != nil:
-		s.mayMiss, s.mayMissAt = "can be skipped", s.syn.When.Span
-		s.sure = succeededIn(s.syn.When.Text)
+		s.MayMiss, s.MayMissAt = "can be skipped", s.syn.When.Span
+		s.Sure = scope.SucceededIn(s.syn.When.Text)
 	case n.ContinueOnError:
-		s.mayMiss, s.mayMissAt = "can fail and go on", s.syn.ContinueOnError.Span
+		s.MayMiss, s.MayMissAt = "can fail and go on", s.syn.ContinueOnError.Span
 	}
-	s.known = stageType(s.outputs, c.feedbackType)
-	s.maybe = stageType(maybeMissing(s.outputs), c.feedbackType)
 	c.loadPrompt(s)
 }
 
@@ -40,19 +37,19 @@ func (c *compiler) stage(i int) {
 	s := c.stages[i]
 	n, syn := s.node, s.syn
 	c.loop(i)
-	at := place{stage: i}
+	at := scope.Place{Stage: i}
 	if syn.When != nil {
-		at.key = "when"
-		n.When = c.expression(syn.When, value.Of(value.Bool), at)
+		at.Key = "when"
+		n.When = c.typer.Expression(syn.When, value.Of(value.Bool), at)
 	}
-	n.Inputs = c.bindings(syn.Inputs, "input", at)
+	n.Inputs = c.typer.Bindings(syn.Inputs, "input", at)
 	n.PreChecks = c.checks(syn.PreChecks, "pre_checks", at)
-	n.PostChecks = c.checks(syn.PostChecks, "post_checks", place{stage: i, post: true})
+	n.PostChecks = c.checks(syn.PostChecks, "post_checks", scope.Place{Stage: i, Post: true})
 	n.Env = c.environment(syn.Env, at)
 	n.Dir = c.dir(syn.Dir, at)
-	n.Feedback = c.feedback(syn.Feedback)
-	n.Retry = c.retry(syn.Retry)
-	n.Timeout = c.timeout(syn.Timeout)
+	n.Feedback = feedback(syn.Feedback, &c.diags)
+	n.Retry = retry(c.doc.Defaults, syn.Retry, &c.diags)
+	n.Timeout = timeout(c.doc.Defaults, syn.Timeout)
 	n.Writes = n.Role == plan.Implementation
 	if syn.Writes != nil {
 		n.Writes = syn.Writes.Value
@@ -65,23 +62,23 @@ func (c *compiler) stage(i int) {
 }
 
 // text compiles a text that is read by a process or a person; nil for nil.
-func (c *compiler) text(sc *source.Scalar, key string, at place) *plan.Template {
+func (c *compiler) text(sc *source.Scalar, key string, at scope.Place) *plan.Template {
 	if sc == nil {
 		return nil
 	}
-	at.key = key
-	t, _ := c.template(sc, false, at)
+	at.Key = key
+	t, _ := c.typer.Template(sc, false, at)
 	return &t
 }
 
-func (c *compiler) checks(cs []*specs.Check, key string, at place) []plan.Check {
-	at.key = key
+func (c *compiler) checks(cs []*specs.Check, key string, at scope.Place) []plan.Check {
+	at.Key = key
 	var out []plan.Check
 	for _, ck := range cs {
 		if ck.Validation == nil {
 			continue
 		}
-		e := c.expression(ck.Validation, value.Of(value.Bool), at)
+		e := c.typer.Expression(ck.Validation, value.Of(value.Bool), at)
 		if e == nil {
 			continue
 		}
@@ -95,14 +92,14 @@ func (c *compiler) checks(cs []*specs.Check, key string, at place) []plan.Check 
 }
 
 // environment compiles a stage's environment.
-func (c *compiler) environment(es []*specs.Entry, at place) []plan.Binding {
+func (c *compiler) environment(es []*specs.Entry, at scope.Place) []plan.Binding {
 	out := make([]plan.Binding, 0, len(es))
 	for _, e := range es {
 		name := e.Name.Value
 		if e.Value == nil {
 			continue
 		}
-		at.key = "env " + name
+		at.Key = "env " + name
 		t, ok := c.envValue(e.Value, name, at)
 		if ok {
 			out = append(out, plan.Binding{Name: name, Type: value.Of(value.String), Value: t})
@@ -115,13 +112,13 @@ func (c *compiler) environment(es []*specs.Entry, at place) []plan.Binding {
 }
 
 // envValue compiles the value of an environment variable, which is a scalar.
-func (c *compiler) envValue(d *specs.Data, name string, at place) (plan.Template, bool) {
+func (c *compiler) envValue(d *specs.Data, name string, at scope.Place) (plan.Template, bool) {
 	switch d.Kind {
 	case specs.ScalarData:
 		if d.Scalar == nil {
 			return plan.Template{}, false
 		}
-		t, _ := c.template(d.Scalar, false, at)
+		t, _ := c.typer.Template(d.Scalar, false, at)
 		return t, true
 	case specs.ValueData:
 		if d.Value == nil {
@@ -144,19 +141,19 @@ func (c *compiler) envValue(d *specs.Data, name string, at place) (plan.Template
 }
 
 // dir compiles a stage's folder, which lies in the workspace.
-func (c *compiler) dir(sc *source.Scalar, at place) *plan.Template {
+func (c *compiler) dir(sc *source.Scalar, at scope.Place) *plan.Template {
 	t := c.text(sc, "dir", at)
 	if t != nil && t.IsLiteral() {
-		c.inWorkspace(sc.Text, sc.Span, "dir")
+		inWorkspace(&c.diags, sc.Text, sc.Span, "dir")
 	}
 	return t
 }
 
 // inWorkspace reports a path that leads out of the workspace.
-func (c *compiler) inWorkspace(p string, at source.Span, key string) {
+func inWorkspace(diags *diag.List, p string, at source.Span, key string) {
 	clean := path.Clean(p)
 	if path.IsAbs(p) || clean == ".." || strings.HasPrefix(clean, "../") || strings.ContainsRune(p, 0) {
-		d := c.diags.Errorf(CodePath, at, "%s %q leads out of the workspace", key, p)
+		d := diags.Errorf(CodePath, at, "%s %q leads out of the workspace", key, p)
 		d.Help = "write a path relative to the workspace, without .. in front"
 	}
 }
@@ -169,7 +166,7 @@ func (c *compiler) loadPrompt(s *stageInfo) {
 		return // both are a conflict of keys, which specs reports
 	}
 	if expr.HasExpr(f.Value) {
-		c.unevaluated(f, "prompt_file")
+		unevaluated(&c.diags, f, "prompt_file")
 		return
 	}
 	if c.opt.PromptFile == nil {
@@ -197,7 +194,7 @@ func wholeFile(f *source.File) source.Scalar {
 }
 
 // eachText visits the texts of a stage that may hold expressions.
-func (c *compiler) eachText(s *stageInfo, visit func(string)) {
+func eachText(s *stageInfo, visit func(string)) {
 	scalar := func(sc *source.Scalar) {
 		if sc != nil {
 			visit(sc.Text)

@@ -1,4 +1,4 @@
-package compile
+package scope
 
 import "strings"
 
@@ -118,9 +118,9 @@ func readField(text string, i int) (string, int) {
 	return "", i
 }
 
-// succeededIn gives the ids of the stages that have succeeded wherever a condition holds. It sees only tests
+// SucceededIn gives the ids of the stages that have succeeded wherever a condition holds. It sees only tests
 // that are joined by "and" at the top: a condition with brackets, alternatives or negations tells nothing.
-func succeededIn(text string) map[string]bool {
+func SucceededIn(text string) map[string]bool {
 	ms := scanMentions(text)
 	if len(ms) == 0 || strings.ContainsAny(strings.ReplaceAll(text, "!=", ""), "!?|{(") {
 		return nil

@@ -1,4 +1,4 @@
-package compile
+package scope
 
 import (
 	"fmt"
@@ -71,7 +71,7 @@ func TestSucceededIn(t *testing.T) {
 		{`stages.a.status == "succeeded" == false`, "map[]"},
 		{`len(open_items) > 0 && stages.a.status == "succeeded"`, "map[]"}, // true, but not looked into
 	} {
-		if got := fmt.Sprint(succeededIn(c.text)); got != c.want {
+		if got := fmt.Sprint(SucceededIn(c.text)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.text, got, c.want)
 		}
 	}
@@ -91,6 +91,6 @@ func FuzzScanMentions(f *testing.F) {
 				t.Fatalf("%q: mention %+v is not where it says", s, m)
 			}
 		}
-		succeededIn(s)
+		SucceededIn(s)
 	})
 }

@@ -1,0 +1,84 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.com/pipe/engine/compile/graph"
+	"example.com/pipe/engine/diag"
+)
+
+// order resolves needs, takes cycles out of them (with a report), and writes the reduced edges into the
+// nodes.
+func (c *compiler) order() {
+	var sinks graph.Sinks
+	c.needs = make(graph.Needs, len(c.stages))
+	for i, s := range c.stages {
+		if s.syn.Needs == nil {
+			s.allAbove = true
+			c.needs[i] = sinks.All()
+		} else {
+			c.needs[i] = c.explicitNeeds(i)
+		}
+		sinks.Add(i, c.needs[i])
+	}
+	for _, cycle := range c.needs.BreakCycles() {
+		c.reportCycle(cycle)
+	}
+	for i, needs := range c.needs.Reduce() {
+		c.stages[i].node.Needs = needs
+	}
+}
+
+// explicitNeeds resolves the ids of needs, ascending and without repeats.
+func (c *compiler) explicitNeeds(i int) []int {
+	ids := c.stages[i].syn.Needs.IDs
+	out := make([]int, 0, len(ids))
+	for _, id := range ids {
+		t, ok := c.known.Lookup(id.Value, id.Span, " in needs")
+		switch {
+		case !ok:
+		case t == i:
+			c.diags.Errorf(CodeCycle, id.Span, "%s needs itself", c.known.Label(i))
+		default:
+			out = append(out, t)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// reportCycle names a cycle's stages: each needs the next, and the last needs the first.
+func (c *compiler) reportCycle(cycle []int) {
+	const most = 10
+	var names []string
+	for _, i := range cycle[:min(len(cycle), most)] {
+		names = append(names, c.stages[i].node.ID)
+	}
+	if len(cycle) > most {
+		names = append(names, "…")
+	}
+	names = append(names, c.stages[cycle[0]].node.ID)
+	s := c.stages[cycle[0]]
+	at := s.Span
+	if s.syn.Needs != nil && s.syn.Needs.Span.IsValid() {
+		at = s.syn.Needs.Span
+		for _, id := range s.syn.Needs.IDs {
+			if id.Value == names[1] {
+				at = id.Span
+			}
+		}
+	}
+	d := c.diags.Errorf(CodeCycle, at, "stages need each other in a circle: %s", strings.Join(names, " → "))
+	for _, i := range cycle {
+		if t := c.stages[i]; t.allAbove {
+			d.Related = []diag.Related{{Span: t.Span,
+				Message: fmt.Sprintf("%q has no needs, so it waits for all stages listed above", t.node.ID)}}
+			d.Help = fmt.Sprintf("move %q below the stage that it needs, or give %q needs of its own",
+				names[0], t.node.ID)
+			return
+		}
+	}
+	d.Help = "to send work back to an earlier stage use feedback_loop, which is bounded; needs only leads forward"
+}

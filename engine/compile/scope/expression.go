@@ -1,0 +1,249 @@
+package scope
+
+import (
+	"fmt"
+	"strings"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/expr"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/source"
+	"example.com/pipe/engine/value"
+	"example.com/pipe/specs"
+)
+
+// Expression compiles a bare expression, which must give a value of type want. Nil: it was reported as
+// wrong.
+func (t *Typer) Expression(sc *source.Scalar, want value.Type, at Place) *plan.Expr {
+	e, _ := t.typed(*sc, want, at)
+	return e
+}
+
+// typed compiles one expression and gives the type of its values.
+func (t *Typer) typed(sc source.Scalar, want value.Type, at Place) (*plan.Expr, value.Type) {
+	prog := t.program(sc, want, at)
+	if prog == nil {
+		return nil, value.Of(value.Any)
+	}
+	start := len(sc.Text) - len(strings.TrimLeft(sc.Text, " \t\r\n"))
+	e := &plan.Expr{Source: strings.TrimSpace(sc.Text), Type: want, Scope: prog.Scope(), At: sc.Pos(start)}
+	if sc.Span.File != t.file {
+		e.File = sc.Span.File
+	}
+	return e, prog.Type()
+}
+
+// program compiles an expression, or finds that the same one was compiled without a word about it.
+func (t *Typer) program(sc source.Scalar, want value.Type, at Place) *expr.Program {
+	key := ""
+	if at.Stage != RunEnd && !at.Post && !strings.Contains(sc.Text, "stages") {
+		key = want.String() + " " + sc.Text
+		if p, ok := t.common[key]; ok {
+			return p
+		}
+	}
+	prog, ds := t.env(sc, at).Compile(sc, want)
+	for i := range ds {
+		t.explain(&ds[i], sc)
+	}
+	t.diags.Add(ds...)
+	if key != "" && prog != nil && len(ds) == 0 {
+		t.common[key] = prog
+	}
+	return prog
+}
+
+// explain adds, to a use of an output that may be missing, why it may be.
+func (t *Typer) explain(d *diag.Diagnostic, sc source.Scalar) {
+	if d.Code != expr.CodeMaybeMissing || len(d.Related) > 0 {
+		return
+	}
+	for _, m := range scanMentions(sc.Text) {
+		i, ok := t.stages.index[t.stages.meant(m)]
+		if !ok || t.stages.List[i].MayMiss == "" {
+			continue
+		}
+		at := sc.At(m.start, m.end)
+		if at.Start.Line == d.Span.Start.Line && !d.Span.Start.Before(at.Start) || len(scanMentions(sc.Text)) == 1 {
+			s := t.stages.List[i]
+			d.Related = []diag.Related{{Span: s.MayMissAt, Message: fmt.Sprintf("stage %q %s, so its outputs may not be there", s.ID, s.MayMiss)}}
+			return
+		}
+	}
+}
+
+// Template compiles a text that may hold expressions. alone says that one expression alone keeps its type;
+// else the text of its value is wanted. It gives the type of the template's values.
+func (t *Typer) Template(sc *source.Scalar, alone bool, at Place) (plan.Template, value.Type) {
+	out := plan.Template{At: sc.Span.Start}
+	if sc.Span.File != t.file {
+		out.File = sc.Span.File
+	}
+	if !strings.Contains(sc.Text, "${{") {
+		out.Value = sc.Text
+		return out, value.Of(value.String)
+	}
+	pieces, ds := expr.SplitTemplate(*sc)
+	t.diags.Add(ds...)
+	single := alone && len(pieces) == 1 && pieces[0].IsExpr
+	typ := value.Of(value.String)
+	for _, p := range pieces {
+		if !p.IsExpr {
+			out.Parts = append(out.Parts, plan.Part{Text: p.Text})
+			continue
+		}
+		e, et := t.typed(p.Expr, value.Of(value.Any), at)
+		if e == nil {
+			continue
+		}
+		if et.Optional || et.Kind == value.Null {
+			t.missing(p.Expr, et, at)
+		}
+		out.Parts = append(out.Parts, plan.Part{Expr: e})
+		if single {
+			typ = et
+		}
+	}
+	if len(out.Parts) == 0 || !hasExpr(out.Parts) {
+		out.Value = joinText(out.Parts)
+		out.Parts = nil
+	}
+	return out, typ
+}
+
+// missing reports an expression in a template whose value may be null.
+func (t *Typer) missing(sc source.Scalar, typ value.Type, at Place) {
+	text := strings.TrimSpace(sc.Text)
+	from := strings.Index(sc.Text, text)
+	d := t.diags.Errorf(expr.CodeMaybeMissing, sc.At(from, from+len(text)), "%q may be missing, and %s needs a value", text, at.Key)
+	d.Help = "give a value for that case: ${{ " + text + " ?? " + emptyOf(typ) + " }}"
+	t.explain(d, sc)
+}
+
+// emptyOf gives an expression for the empty value of a type.
+func emptyOf(t value.Type) string {
+	switch t.Kind {
+	case value.Bool:
+		return "false"
+	case value.Int, value.Number:
+		return "0"
+	case value.ListKind:
+		return "[]"
+	case value.ObjectKind:
+		return "{}"
+	}
+	return `""`
+}
+
+func hasExpr(parts []plan.Part) bool {
+	for _, p := range parts {
+		if p.Expr != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func joinText(parts []plan.Part) string {
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// Data compiles a value that may hold expressions at any depth. A tree without expressions becomes one
+// literal.
+func (t *Typer) Data(d *specs.Data, at Place) (plan.Template, value.Type) {
+	if d == nil {
+		return plan.Template{}, value.Of(value.Any)
+	}
+	out := plan.Template{At: d.Span.Start}
+	switch d.Kind {
+	case specs.ScalarData:
+		if d.Scalar != nil {
+			return t.Template(d.Scalar, true, at)
+		}
+	case specs.ValueData:
+		out.Value = d.Value
+		return out, value.TypeOf(d.Value)
+	case specs.MappingData:
+		return t.mapping(d, at)
+	case specs.SequenceData:
+		return t.sequence(d, at)
+	case specs.UnknownData:
+	}
+	return out, value.Of(value.Any)
+}
+
+func (t *Typer) mapping(d *specs.Data, at Place) (plan.Template, value.Type) {
+	out := plan.Template{At: d.Span.Start}
+	literal := true
+	for _, e := range d.Fields {
+		t.plainKey(&e.Name)
+		v, vt := t.Data(e.Value, at)
+		literal = literal && v.IsLiteral()
+		out.Fields = append(out.Fields, plan.Binding{Name: e.Name.Value, Type: vt, Value: v})
+	}
+	fields := make([]value.FieldType, len(out.Fields))
+	for i, b := range out.Fields {
+		fields[i] = value.FieldType{Name: b.Name, Type: b.Type}
+	}
+	if literal {
+		o := value.NewObject()
+		for _, b := range out.Fields {
+			o.Set(b.Name, b.Value.Value)
+		}
+		out.Value, out.Fields = o, nil
+	}
+	return out, value.ObjectOf(fields...)
+}
+
+func (t *Typer) sequence(d *specs.Data, at Place) (plan.Template, value.Type) {
+	out := plan.Template{At: d.Span.Start}
+	literal := true
+	elem := value.Of(value.Any)
+	for i, it := range d.Items {
+		v, vt := t.Data(it, at)
+		literal = literal && v.IsLiteral()
+		out.Items = append(out.Items, v)
+		if i == 0 {
+			elem = vt
+		} else {
+			elem = value.Join(elem, vt)
+		}
+	}
+	if literal {
+		list := make(value.List, len(out.Items))
+		for i := range out.Items {
+			list[i] = out.Items[i].Value
+		}
+		out.Value, out.Items = list, nil
+	}
+	return out, value.ListOf(elem)
+}
+
+// plainKey reports ${{ }} in a key.
+func (t *Typer) plainKey(l *specs.Leaf[string]) {
+	if expr.HasExpr(l.Value) {
+		d := t.diags.Errorf(CodeTemplateHere, l.Span, "${{ }} is not evaluated in a key")
+		d.Help = "write the key out; only values may hold expressions"
+	}
+}
+
+// Bindings compiles a mapping of names to values.
+func (t *Typer) Bindings(es []*specs.Entry, what string, at Place) []plan.Binding {
+	if len(es) == 0 {
+		return nil
+	}
+	out := make([]plan.Binding, 0, len(es))
+	for _, e := range es {
+		if e.Value == nil {
+			continue
+		}
+		at.Key = what + " " + e.Name.Value
+		v, typ := t.Data(e.Value, at)
+		out = append(out, plan.Binding{Name: e.Name.Value, Type: typ, Value: v})
+	}
+	return out
+}
