@@ -175,6 +175,8 @@ func (p *Project) Load(ref, dir string) (*Loaded, error) {
 	compiled, more := compile.Compile(doc, compile.Options{
 		Kinds: p.opt.Kinds, Agents: p.Config.Agents,
 		PromptFile: func(name string) (*source.File, error) { return p.prompt(l, at, name) },
+
+		AllowMissingAgents: p.opt.AllowMissingAgents && len(p.Config.Agents) == 0,
 	})
 	l.Diags.Add(p.Diags...)
 	l.Diags.Add(diags...)

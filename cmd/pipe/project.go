@@ -15,7 +15,8 @@ import (
 // project opens the project of the current folder. Without kinds it is for looking at things: nothing of
 // it can be run.
 func (a *app) project(ks []stage.Kind) (*engine.Project, error) {
-	if ks == nil {
+	onlyLook := ks == nil
+	if onlyLook {
 		ks = kinds(nil)
 	}
 	v, revision := buildVersion()
@@ -24,7 +25,7 @@ func (a *app) project(ks []stage.Kind) (*engine.Project, error) {
 	}
 	return engine.OpenProject(a.dir, engine.Options{
 		Kinds: ks, Shipped: pipelines.Files, Environ: a.env, Now: a.now,
-		Version: v, Command: "pipe " + strings.Join(a.args, " "),
+		Version: v, Command: "pipe " + strings.Join(a.args, " "), AllowMissingAgents: onlyLook,
 	})
 }
 
