@@ -17,7 +17,8 @@
 // that is checked out in it; the files of another repository inside the work tree count as untracked files.
 // Files that the user marked as assumed unchanged or left out of a sparse checkout count as git says.
 // Elsewhere the root is walked, nothing is ignored, and every file counts as tracked. A file that vanishes
-// while it is read is not in the tree; one that can't be read is an error that names it.
+// while it is read is not in the tree; one that can't be read is an error that names it (git passes over an
+// untracked folder that can't be entered).
 //
 // Read and Changed may be called from several goroutines. What the lock of a workspace is: journal.Acquire
 // on ".pipe/workspace.lock". When a tree is read, and what follows from a difference: engine/driver and
