@@ -65,10 +65,9 @@ func TestReadJSONErrors(t *testing.T) {
 		"\"\x00\"":                         "1:2: not JSON:",
 		"\"ä\xff\"":                        "1:3: the document holds a byte that is not UTF-8",
 		strings.Repeat("[", MaxDepth+1):    "1:101: values are nested more than 100 levels deep",
-		"[" + strings.Repeat("0,", MaxValues) + "0]": "1:1000000: the document holds more than 500000 values",
-		strings.Repeat(" ", MaxJSON+1):               "the document has 8388609 bytes, more than the 8388608 allowed",
-		"[1]]":                                       "1:4: expected one document",
-		"{\"a\": 1}{":                                "1:9: expected one document",
+		strings.Repeat(" ", MaxJSON+1):     "the document has 8388609 bytes, more than the 8388608 allowed",
+		"[1]]":                             "1:4: expected one document",
+		"{\"a\": 1}{":                      "1:9: expected one document",
 	} {
 		_, err := ReadJSON([]byte(text))
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
