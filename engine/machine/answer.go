@@ -260,7 +260,13 @@ func (d *decider) decideReferBack(e *escalation, a Answer, r EscalationDecided) 
 	}
 	r.Rounds, r.Note, r.To = max(1, a.Rounds), a.Note, to.path
 	d.emit(r)
-	d.restart(to, e.sources)
+	if to != e.target {
+		d.restart(to, e.sources)
+		return true
+	}
+	for _, t := range upmost(e.sources) {
+		d.restart(t, e.sources)
+	}
 	return true
 }
 
@@ -299,7 +305,8 @@ func (d *decider) decideOverride(e *escalation, a Answer, r EscalationDecided) b
 	return true
 }
 
-// overrideInterrupted takes an interrupted stage as succeeded with the outputs that a person gives.
+// overrideInterrupted takes an interrupted stage as succeeded with the outputs that a person gives, and waives
+// what it had found earlier.
 func (d *decider) overrideInterrupted(e *escalation, a Answer, r EscalationDecided) bool {
 	i := e.sources[0]
 	outputs := value.NewObject()
@@ -321,7 +328,8 @@ func (d *decider) overrideInterrupted(e *escalation, a Answer, r EscalationDecid
 			return d.refuse(a, fmt.Sprintf("%q declares no output %q", i.path, name))
 		}
 	}
-	r.Outputs = outputs
+	r.Outputs, r.Items = outputs, ids(e.Blocking)
+	d.change(d.s.ledger.Waive(r.Items, a.Reason, a.By)) // of a review: what it had found and is now taken as settled
 	d.emit(r)
 	d.emit(StageSucceeded{Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, At: d.at, Outputs: outputs, Reason: byOverride})
 	return true

@@ -113,13 +113,20 @@ func (s *state) settle(i *instance, status StageStatus) {
 	s.endStopping(i)
 	s.setUnrouted(i, false)
 	if i.approval.asked {
-		i.approval.asked = false
-		s.waiting--
+		s.clearApproval(i)
 	}
 	i.status = status
 	i.came, i.next, i.startTree = false, 0, nil
 	s.noteClosed(i, false)
 	s.refresh(i)
+}
+
+// clearApproval forgets what was asked and answered about the start of i.
+func (s *state) clearApproval(i *instance) {
+	if i.approval.asked {
+		s.waiting--
+	}
+	i.approval = approval{}
 }
 
 func (s *state) endStopping(i *instance) {
@@ -197,7 +204,7 @@ func (s *state) reset(i *instance) {
 		i.frame.undone++
 	}
 	i.done, i.accepted, i.blocked, i.round = false, false, false, false
-	i.approval = approval{}
+	s.clearApproval(i)
 	i.status = Pending
 	i.came, i.next, i.startTree, i.redo = false, 0, nil, nil
 	s.refresh(i)
@@ -267,7 +274,7 @@ func (s *state) applyStale(r StageStale) {
 	}
 	i.round = r.Cause == ByFeedback
 	if r.Cause == ByUpstream {
-		i.approval = approval{}
+		s.clearApproval(i)
 	}
 	i.accepted, i.blocked, i.hadBefore, i.disputed = false, false, false, false
 	i.redo, i.asks, i.before = nil, false, nil

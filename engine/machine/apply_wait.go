@@ -168,6 +168,11 @@ func (s *state) applyDecided(r EscalationDecided) {
 	}
 	if r.Decision == decisionReferBack {
 		s.at(r.To).note = r.Note
+		if e.target != nil && r.To == e.target.path {
+			for _, t := range upmost(e.sources) {
+				t.note = r.Note
+			}
+		}
 	}
 	if r.Closed {
 		s.release(e)

@@ -152,6 +152,7 @@ func (d *decider) lost(i *instance, e StageLost) {
 		d.emit(EscalationRaised{At: d.at, Escalation: feedback.Escalation{
 			ID: d.newEscalation(), TaskID: d.s.run.TaskID, Sources: []string{i.path},
 			Reason: feedback.ReasonInterrupted, Iterations: i.iteration, History: slices.Clone(d.s.history),
+			Blocking: d.s.ledger.OpenBlocking(i.path),
 		}})
 	}
 }
@@ -183,7 +184,7 @@ func (d *decider) stageEnded(i *instance, e StageEnded) {
 		d.tryFailed(i, f)
 		return
 	}
-	if n := len(d.s.ledger.OpenBlocking(i.path)); n > 0 && e.Result != nil && i.node.Loop == nil {
+	if n := len(d.s.ledger.OpenBlocking(i.path)); n > 0 && i.node.Loop == nil {
 		f.class, f.message = string(stage.Findings), fmt.Sprintf("%d open blocking items, and no feedback_loop that sends them back", n)
 		d.tryFailed(i, f)
 		return

@@ -15,7 +15,7 @@ func (m *Machine) Dump() []byte {
 	d := dumpedState{
 		Run: s.run, Status: s.status, Reason: s.reason, Started: s.started, Inputs: s.inputs,
 		Ready: paths(s.ready), Unrouted: paths(s.ended), Closed: paths(s.closed),
-		NextEffect: s.nextEffect, Active: s.active, Stopping: s.stopping, Holders: s.holders,
+		NextEffect: s.nextEffect, Active: s.active, Stopping: s.stopping, Held: paths(s.held),
 		Writer: pathOf(s.writer), Items: s.ledger.Items(), History: s.history,
 		NextEscalation: s.nextEscalation, Waiting: s.waiting, Worked: s.worked, WorkTree: s.workTree,
 		Shown: s.shown, IsShown: s.isShown, Cancelling: s.cancelling, Answers: len(s.answers),
@@ -49,7 +49,7 @@ type dumpedState struct {
 	Ready, Unrouted, Closed      []string
 	Effects                      []dumpedEffect
 	NextEffect, Active, Stopping int
-	Holders                      int
+	Held                         []string
 	Writer                       string
 	Items                        []feedback.Item
 	Loops                        []dumpedLoop

@@ -94,10 +94,20 @@ func (d *decider) dropDependents(failed *instance) {
 		for _, n := range i.frame.graph.dependents[i.slot] {
 			for _, dep := range d.dependentParts(i, i.frame.slots[n]) {
 				if dep.status == Pending || dep.status == Stale || dep.status == Waiting {
-					d.emit(StageNotRun{Stage: dep.path, At: d.at, Needed: failed.path})
+					d.notRun(dep, failed)
 					queue = append(queue, dep)
 				}
 			}
+		}
+	}
+}
+
+// notRun records that an instance does not run since another failed, with all its parts that wait to run again.
+func (d *decider) notRun(i, failed *instance) {
+	d.emit(StageNotRun{Stage: i.path, At: d.at, Needed: failed.path})
+	for _, part := range i.parts() {
+		if part.status == Stale || part.status == Pending {
+			d.notRun(part, failed)
 		}
 	}
 }

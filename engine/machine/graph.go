@@ -1,6 +1,10 @@
 package machine
 
-import "example.com/pipe/engine/plan"
+import (
+	"slices"
+
+	"example.com/pipe/engine/plan"
+)
 
 // graph is a plan's graph with what the machine asks of it often. It never changes.
 type graph struct {
@@ -10,6 +14,7 @@ type graph struct {
 	order      []int       // each node after all that it needs
 	sources    []int       // nodes with a loop, ascending
 	below      map[int]set // by target of a loop: all nodes that need it
+	whole      map[int]set // of those, the ones that run again as a whole when one item of the target does
 	bodies     map[int]*graph
 }
 
@@ -19,7 +24,7 @@ type set []bool
 func (s set) has(n int) bool { return s != nil && s[n] }
 
 func newGraph(p *plan.Graph) *graph {
-	g := &graph{Graph: p, index: make(map[string]int, len(p.Nodes)), dependents: p.Dependents(), order: p.Order(), below: map[int]set{}, bodies: map[int]*graph{}}
+	g := &graph{Graph: p, index: make(map[string]int, len(p.Nodes)), dependents: p.Dependents(), order: p.Order(), below: map[int]set{}, whole: map[int]set{}, bodies: map[int]*graph{}}
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
 		g.index[n.ID] = i
@@ -32,6 +37,7 @@ func newGraph(p *plan.Graph) *graph {
 		g.sources = append(g.sources, i)
 		if g.below[n.Loop.Target] == nil {
 			g.below[n.Loop.Target] = g.downstream(n.Loop.Target)
+			g.whole[n.Loop.Target] = g.wholeOf(g.below[n.Loop.Target])
 		}
 	}
 	return g
@@ -54,6 +60,17 @@ func (g *graph) downstream(n int) set {
 	return out
 }
 
+// wholeOf gives those of the nodes below a for_each that do not run item by item beside it: they are no
+// for_each, or need one that is not.
+func (g *graph) wholeOf(below set) set {
+	out := make(set, len(g.Nodes))
+	for _, n := range g.order {
+		node := &g.Nodes[n]
+		out[n] = below[n] && (node.ForEach == nil || slices.ContainsFunc(node.Needs, out.has))
+	}
+	return out
+}
+
 // upstream gives all nodes that n needs, directly or not.
 func (g *graph) upstream(n int) set {
 	out := make(set, len(g.Nodes))
@@ -69,9 +86,4 @@ func (g *graph) upstream(n int) set {
 		}
 	}
 	return out
-}
-
-// related reports whether two targets of loops are the same or one needs the other.
-func (g *graph) related(a, b int) bool {
-	return a == b || g.below[a].has(b) || g.below[b].has(a)
 }

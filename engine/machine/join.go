@@ -8,41 +8,107 @@ import (
 	"example.com/pipe/engine/stage"
 )
 
-// join is the reviews that are routed together: those that ended since the last routing and whose targets
-// are the same or need one another. It follows from the plan and the outcomes, never from time.
+// join is the reviews that are routed together: those that ended since the last routing and that a routing of
+// one of them would concern. It follows from the plan and the outcomes, never from time: reviews that are
+// linked wait for each other, and a routing never concerns one that is not linked.
 type join struct {
 	members []*instance // in plan order
 	blocked []*instance // of those, with open blocking items
 	targets []*instance // where work goes: the most upstream of the blocked ones' targets
-	failed  bool        // a review of the same kind failed for good: work is not sent back
+	failed  bool        // a linked review failed for good: work is not sent back
 }
 
-// route routes one join, if there is one that waits for nothing more. Forced, it does not ask what may still
-// start: nothing runs, and joins that wait for each other go in plan order.
-func (d *decider) route(forced bool) bool {
+// route routes one join, if there is one that waits for nothing more.
+func (d *decider) route() bool {
 	var seen []*instance
-	for _, source := range slices.Clone(d.s.ended) {
-		t := source.target()
-		if slices.Contains(seen, t) {
+	for _, i := range slices.Clone(d.s.ended) {
+		if slices.Contains(seen, i) {
 			continue
 		}
-		seen = append(seen, t)
-		j, ok := d.joinAt(t, forced)
-		if ok && d.routeJoin(j) {
+		linked := d.linkedWith(i)
+		seen = append(seen, linked...)
+		if !slices.ContainsFunc(linked, newAwaiting().mayRun) && d.routeJoin(d.joinOf(linked)) {
 			return true
 		}
 	}
 	return false
 }
 
-// joinAt gives the join of a target, and whether it may be routed now.
-func (d *decider) joinAt(t *instance, forced bool) (*join, bool) {
-	if !forced && d.awaited(t) {
-		return nil, false
+// linkedWith gives the reviews that are linked with one, directly or through others, in plan order. Reviews
+// that have settled, and that no other can make run again, link nothing.
+func (d *decider) linkedWith(i *instance) []*instance {
+	sources := unsettled(d.sourcesIn(i.frame))
+	linked := []*instance{i}
+	for k := 0; k < len(linked); k++ {
+		for _, o := range sources {
+			if o != linked[k] && linksWith(linked[k], o) && !slices.Contains(linked, o) {
+				linked = append(linked, o)
+			}
+		}
 	}
+	slices.SortFunc(linked, byOrder)
+	return linked
+}
+
+// unsettled gives those of the reviews that have not settled, or that a routing of one of these could make run
+// again.
+func unsettled(sources []*instance) []*instance {
+	var out, rest []*instance
+	for _, i := range sources {
+		if i.met {
+			rest = append(rest, i)
+		} else {
+			out = append(out, i)
+		}
+	}
+	for k := 0; k < len(out); k++ {
+		t := out[k].node.Loop.Target
+		below := out[k].frame.graph.below[t]
+		rest = slices.DeleteFunc(rest, func(o *instance) bool {
+			again := o.slot == t || below.has(o.slot)
+			if again {
+				out = append(out, o)
+			}
+			return again
+		})
+	}
+	return out
+}
+
+// linksWith reports whether a routing of one of two reviews concerns the other: their targets are the same or
+// need one another, or one review needs the other's target, so that it would run again. A routing to one item
+// of a for_each concerns other items only behind a stage that needs all of them.
+func linksWith(a, b *instance) bool {
+	g := a.frame.graph
+	ta, tb := a.target(), b.target()
+	if ta.item >= 0 && tb.item >= 0 && ta.item != tb.item {
+		return g.whole[ta.slot].has(b.slot) || g.whole[tb.slot].has(a.slot)
+	}
+	x, y := ta.slot, tb.slot
+	return x == y || g.below[x].has(y) || g.below[y].has(x) || g.below[x].has(b.slot) || g.below[y].has(a.slot)
+}
+
+// sourcesIn gives all reviews of a frame, in plan order. A for_each that has not started stands for its items.
+func (d *decider) sourcesIn(f *frame) []*instance {
+	var out []*instance
+	for _, n := range f.graph.sources {
+		if slot := f.slots[n]; slot.isGroup() && slot.status == Running {
+			out = append(out, slot.items...)
+		} else {
+			out = append(out, slot)
+		}
+	}
+	return out
+}
+
+// joinOf gives the join of linked reviews of which none may still run.
+func (d *decider) joinOf(linked []*instance) *join {
 	j := &join{}
-	for _, i := range d.s.ended {
-		if i.frame != t.frame || !related(i.target(), t) {
+	for _, i := range linked {
+		if i.status == Failed {
+			j.failed = true
+		}
+		if !i.unrouted {
 			continue
 		}
 		j.members = append(j.members, i)
@@ -50,24 +116,8 @@ func (d *decider) joinAt(t *instance, forced bool) (*join, bool) {
 			j.blocked = append(j.blocked, i)
 		}
 	}
-	for _, i := range d.sourcesOf(t) {
-		j.failed = j.failed || (i.status == Failed && i.failed())
-	}
 	j.targets = upmost(j.blocked)
-	for _, target := range j.targets {
-		if target != t && !forced && d.awaited(target) {
-			return nil, false
-		}
-	}
-	return j, true
-}
-
-// related reports whether two targets are the same or one needs the other. Two items of a for_each are not.
-func related(a, b *instance) bool {
-	if a.item >= 0 && b.item >= 0 && a.item != b.item {
-		return false
-	}
-	return a.frame.graph.related(a.slot, b.slot)
+	return j
 }
 
 // upmost gives the targets of reviews without those that need another of them, in plan order.
@@ -80,7 +130,7 @@ func upmost(sources []*instance) []*instance {
 	}
 	for _, t := range all {
 		if !slices.ContainsFunc(all, func(o *instance) bool {
-			return o != t && related(o, t) && o.frame.graph.below[o.slot].has(t.slot)
+			return o != t && o.frame.graph.below[o.slot].has(t.slot) && (o.item < 0 || t.item < 0 || o.item == t.item)
 		}) {
 			out = append(out, t)
 		}
@@ -89,42 +139,15 @@ func upmost(sources []*instance) []*instance {
 	return out
 }
 
-// sourcesOf gives all reviews whose target is t, needs t or is needed by t, in plan order. A for_each that
-// has not started stands for its items.
-func (d *decider) sourcesOf(t *instance) []*instance {
-	var out []*instance
-	for _, n := range t.frame.graph.sources {
-		slot := t.frame.slots[n]
-		if !t.frame.graph.related(slot.node.Loop.Target, t.slot) {
-			continue
-		}
-		if !slot.isGroup() || slot.status != Running {
-			out = append(out, slot)
-			continue
-		}
-		for _, item := range slot.items {
-			if related(item.target(), t) {
-				out = append(out, item)
-			}
-		}
-	}
-	return out
-}
-
-// awaited reports whether a review of t's join runs, or can still start without a routing of this join.
-func (d *decider) awaited(t *instance) bool {
-	a := awaiting{t: t, known: map[*instance]bool{}}
-	return slices.ContainsFunc(d.sourcesOf(t), a.mayRun)
-}
-
-// awaiting asks what may still run before a join at t is routed.
+// awaiting asks which reviews may still run before a join is routed.
 type awaiting struct {
-	t     *instance
 	known map[*instance]bool
 }
 
-// mayRun reports whether i runs, or can still start.
-func (a *awaiting) mayRun(i *instance) bool {
+func newAwaiting() awaiting { return awaiting{known: map[*instance]bool{}} }
+
+// mayRun reports whether i runs, or can still start without a routing.
+func (a awaiting) mayRun(i *instance) bool {
 	if known, ok := a.known[i]; ok {
 		return known
 	}
@@ -133,7 +156,7 @@ func (a *awaiting) mayRun(i *instance) bool {
 	return may
 }
 
-func (a *awaiting) ask(i *instance) bool {
+func (a awaiting) ask(i *instance) bool {
 	switch i.status {
 	case Running, Waiting:
 		return true
@@ -143,20 +166,15 @@ func (a *awaiting) ask(i *instance) bool {
 	}
 	for _, n := range i.node.Needs {
 		need := itemOf(i.frame.slots[n], i.item)
-		if !need.met && !i.frame.slots[n].met && !a.maySettle(need) {
+		if need.met || i.frame.slots[n].met {
+			continue
+		}
+		// A review on the way to i is linked with i, and settles by the same routing.
+		if need.isSource() || !a.mayRun(need) {
 			return false
 		}
 	}
 	return true
-}
-
-// maySettle reports whether i may come to meet those who need it without a routing of this join. A review of
-// the join itself can't; another one may, by a routing of its own.
-func (a *awaiting) maySettle(i *instance) bool {
-	if i.isSource() && related(i.target(), a.t) {
-		return false
-	}
-	return a.mayRun(i) || i.unrouted || i.blocked
 }
 
 // routeJoin routes the members of a join. It reports whether anything was decided.
@@ -229,7 +247,7 @@ func (d *decider) escalate(sources []*instance, rule string) {
 		e.Blocking = append(e.Blocking, d.s.ledger.OpenBlocking(i.path)...)
 	}
 	e.Iterations, e.Max = named.Iteration, named.Cap
-	for _, i := range d.sourcesOf(sources[0].target()) {
+	for _, i := range d.linkedWith(sources[0]) {
 		if !slices.Contains(sources, i) {
 			e.NotReviewedSince = append(e.NotReviewedSince, d.s.ledger.OpenBlocking(i.path)...)
 		}
@@ -344,7 +362,7 @@ func (d *decider) dropBehindFailed(again []*instance) {
 	for _, i := range again {
 		for _, n := range i.node.Needs {
 			if need := itemOf(i.frame.slots[n], i.item); need.failed() && i.status == Stale {
-				d.emit(StageNotRun{Stage: i.path, At: d.at, Needed: need.path})
+				d.notRun(i, need)
 			}
 		}
 	}

@@ -2,9 +2,11 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/stage"
 )
 
 // goOn decides all that follows until nothing more can be decided without an event.
@@ -26,16 +28,23 @@ func (d *decider) next() bool {
 	if len(d.s.escalations) > 0 || d.s.stopping > 0 {
 		return false // nothing new starts
 	}
-	return d.route(false) || d.startNext()
+	return d.route() || d.startNext()
 }
 
-// startNext starts the first stage, in plan order, that may start. A stage that writes waits for the others
-// to end and holds those behind it back, so that it is not put off for ever.
+// startNext starts the first stage, in plan order, that may start; one that has the workspace already comes
+// before. A stage that writes waits for the others to end and holds those behind it back, so that it is not
+// put off for ever.
 func (d *decider) startNext() bool {
 	if len(d.s.ready) == 0 {
 		return false
 	}
 	i := d.s.ready[0]
+	for _, held := range d.s.held {
+		if d.s.wantsStart(held) {
+			i = held
+			break
+		}
+	}
 	if !i.isComposite() && !d.mayHold(i) {
 		return false
 	}
@@ -45,7 +54,7 @@ func (d *decider) startNext() bool {
 
 // mayHold reports whether i may have the workspace now.
 func (d *decider) mayHold(i *instance) bool {
-	others := d.s.holders
+	others := len(d.s.held)
 	if i.holding {
 		others--
 	}
@@ -197,9 +206,7 @@ func (d *decider) rest() {
 		if d.s.status != RunIsWaiting {
 			d.emit(RunWaiting{At: d.at, Reason: "approval"})
 		}
-	case d.route(true): // two joins that wait for each other
-		d.goOn()
-	case d.dropRest():
+	case d.dropRest() || d.failStuck():
 		d.goOn()
 	default:
 		d.finish()
@@ -231,6 +238,22 @@ func (d *decider) dropRest() bool {
 	return any
 }
 
+// failStuck fails the innermost composite that holds a review whose findings can't be routed any more, since
+// another review of its join failed for good. It reports whether there was one.
+func (d *decider) failStuck() bool {
+	for _, i := range slices.Backward(d.s.all) {
+		if i.isComposite() && i.status == Running {
+			f := failure{class: string(stage.Findings), message: "findings could not be routed: another review failed"}
+			if bad := firstFailed(i); bad != nil {
+				f.class, f.reason = classOf(bad), bad.reason
+			}
+			d.fail(i, f)
+			return true
+		}
+	}
+	return false
+}
+
 // finish ends the run: well if nothing failed.
 func (d *decider) finish() {
 	r := RunFinished{At: d.at, Status: RunSucceeded}
@@ -246,9 +269,7 @@ func (d *decider) finish() {
 		}
 		r.Outputs = outputs
 	}
-	if r.Status == RunFailed {
-		r.OpenItems = openItems(&d.s.ledger)
-	}
+	r.OpenItems = openItems(&d.s.ledger)
 	d.emit(r)
 }
 

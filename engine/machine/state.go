@@ -26,9 +26,9 @@ type state struct {
 
 	effects    []*openEffect // recorded and not answered, in order of ids
 	nextEffect int
-	active     int // open dispatches and reads of the tree
-	stopping   int // instances whose try is being stopped
-	holders    int // instances that have the workspace, alone or with others
+	active     int         // open dispatches and reads of the tree
+	stopping   int         // instances whose try is being stopped
+	held       []*instance // those that have the workspace, alone or with others
 	writer     *instance
 
 	ledger    feedback.Ledger
@@ -367,9 +367,9 @@ func (s *state) setHolding(i *instance, holding bool) {
 	}
 	i.holding = holding
 	if holding {
-		s.holders++
+		s.held = append(s.held, i)
 	} else {
-		s.holders--
+		s.held = slices.DeleteFunc(s.held, func(o *instance) bool { return o == i })
 	}
 	if i.writes() {
 		if s.writer = nil; holding {

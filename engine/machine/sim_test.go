@@ -1,0 +1,456 @@
+package machine_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/value"
+)
+
+var (
+	histories = flag.Int("histories", 3000, "how many random histories TestSimulation makes")
+	firstSeed = flag.Uint64("seed", 1, "the first seed of TestSimulation and TestRoutingIgnoresOrder")
+)
+
+// TestSimulation throws outcomes, delays, duplicates, late answers, cancels and crashes at random plans and
+// holds the records against the invariants of checker.
+func TestSimulation(t *testing.T) {
+	var total simCounts
+	for n := range *histories {
+		seed := *firstSeed + uint64(n)
+		w := newWorld(t, seed, true)
+		w.run()
+		total.add(w.counts)
+		if t.Failed() {
+			t.Fatalf("seed %d breaks an invariant; its plan:\n%s\nits history:\n%s", seed, w.text, w.history())
+		}
+	}
+	t.Logf("%d histories: %+v", *histories, total)
+	for name, n := range map[string]int{"rounds": total.rounds, "escalations": total.escalations, "crashes": total.crashes,
+		"approvals": total.approvals, "cancels": total.cancels, "composites": total.composites, "retries": total.retries} {
+		if n == 0 {
+			t.Errorf("no history had %s: the simulation no longer reaches them", name)
+		}
+	}
+}
+
+// TestRoutingIgnoresOrder runs each plan with the same outcomes in two orders of ending: what is routed for
+// each loop, the items and the end must be the same.
+func TestRoutingIgnoresOrder(t *testing.T) {
+	for n := range max(1, *histories/4) {
+		seed := *firstSeed + uint64(n)
+		var got [2]string
+		var worlds [2]*world
+		for k := range got {
+			w := newWorld(t, seed, false)
+			w.rng = rand.New(rand.NewPCG(seed, uint64(k)+7))
+			w.run()
+			got[k], worlds[k] = w.summary(), w
+		}
+		if diff := cmp.Diff(got[0], got[1]); diff != "" {
+			w := worlds[0]
+			t.Fatalf("seed %d: two orders of ending differ:\n%s\nplan:\n%s\none:\n%s\nother:\n%s", seed, diff, w.text, w.history(), worlds[1].history())
+		}
+	}
+}
+
+type simCounts struct {
+	events, rounds, escalations, crashes, approvals, cancels, composites, retries int
+}
+
+func (c *simCounts) add(o simCounts) {
+	c.events += o.events
+	c.rounds += o.rounds
+	c.escalations += o.escalations
+	c.crashes += o.crashes
+	c.approvals += o.approvals
+	c.cancels += o.cancels
+	c.composites += o.composites
+	c.retries += o.retries
+}
+
+// world is what is around a machine: it carries out effects in any order and at any time.
+type world struct {
+	t       testing.TB
+	seed    uint64
+	rng     *rand.Rand
+	chaos   bool
+	text    string
+	plan    *plan.Plan
+	m       *machine.Machine
+	check   *checker
+	journal []machine.Record
+	log     []any // events, records and "crash", in order
+	open    []machine.Effect
+	sent    []machine.Event
+	tree    string
+	now     machine.Instant
+	answers int
+	routed  map[string]int // by source: how often it was routed
+	counts  simCounts
+	asked   []string       // stages that wait for an approval
+	raised  map[string]int // by sources: how often they escalated
+}
+
+// newWorld makes a world with a random plan. Without chaos no stage asks how often it came to its start, and
+// none has a body with loops of its own: work that a routing cancels may have come further or less far.
+func newWorld(t testing.TB, seed uint64, chaos bool) *world {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	text := randomPlanText(rng, chaos)
+	if !chaos {
+		text = strings.ReplaceAll(text, "=again", "=true")
+	}
+	p := parsePlan(text)
+	return &world{t: t, seed: seed, rng: rng, chaos: chaos, text: text, plan: p, m: machine.New(p, toyEvaluator{}, nil),
+		check: newChecker(p), tree: "T0", routed: map[string]int{}, raised: map[string]int{}}
+}
+
+// history gives what happened, for people.
+func (w *world) history() string {
+	var out strings.Builder
+	for _, entry := range w.log {
+		switch e := entry.(type) {
+		case machine.Event:
+			fmt.Fprintf(&out, "> %s %+v\n", e.EventType(), e)
+		case machine.Record:
+			fmt.Fprintf(&out, "  %s\n", describe(w.t, e))
+		default:
+			fmt.Fprintf(&out, "> %v\n", e)
+		}
+	}
+	return out.String()
+}
+
+// run drives the machine until the run has ended.
+func (w *world) run() {
+	jobs := 8
+	if w.chaos {
+		jobs = 1 + w.rng.IntN(4)
+	}
+	w.step(machine.Start{At: w.now, Run: machine.RunInfo{Run: "R", TaskID: "T", Pipeline: "sim", Jobs: jobs}})
+	for n := 0; !w.m.Status().Ended(); n++ {
+		if n > 3000 {
+			w.t.Errorf("the run does not end")
+			return
+		}
+		if w.t.Failed() {
+			return
+		}
+		w.move(n)
+	}
+	if open := w.m.OpenEffects(); len(open) > 0 {
+		w.t.Errorf("a finished run has open effects: %v", open)
+	}
+	w.refold()
+}
+
+// move does one thing: an answer to an effect, a person's answer, a disturbance.
+func (w *world) move(n int) {
+	if w.chaos {
+		switch p := w.rng.IntN(1000); {
+		case p < 40 && len(w.sent) > 0: // a duplicate, or a late answer
+			w.step(w.sent[w.rng.IntN(len(w.sent))])
+			return
+		case p < 80:
+			w.crash()
+			return
+		case p < 83:
+			w.counts.cancels++
+			w.step(w.answer(machine.Cancel))
+			return
+		case p < 120:
+			w.person(n)
+			return
+		}
+	}
+	if len(w.open) == 0 || w.atRest() {
+		w.person(n)
+		return
+	}
+	at := w.rng.IntN(len(w.open))
+	e := w.open[at]
+	w.open = slices.Delete(w.open, at, at+1)
+	w.carryOut(e)
+}
+
+func (w *world) atRest() bool {
+	s := w.m.Status()
+	return s == machine.RunIsPaused || s == machine.RunIsWaiting
+}
+
+func (w *world) carryOut(e machine.Effect) {
+	switch e := e.(type) {
+	case machine.Dispatch:
+		w.step(w.outcome(e.Started))
+	case machine.Stop:
+		w.open = slices.DeleteFunc(w.open, func(o machine.Effect) bool { return o.EffectID() == e.Effect })
+		w.step(machine.StageEnded{At: w.now, Effect: e.Effect, Class: "cancelled"})
+	case machine.Timer:
+		w.now = max(w.now, e.Until)
+		w.step(machine.TimerFired{At: w.now, Effect: e.Effect})
+	case machine.ReadTree:
+		w.step(machine.TreeRead{At: w.now, Effect: e.Effect, Tree: machine.Tree{Hash: w.tree, Tracked: w.tree}})
+	}
+}
+
+// dice gives a number below n that follows from the seed and the words alone.
+func (w *world) dice(n int, words ...any) int {
+	h := fnv.New64a()
+	fmt.Fprint(h, w.seed, words)
+	return int(h.Sum64() % uint64(n))
+}
+
+// outcome makes the answer to a dispatch: by chance, or, without chaos, as follows from what was routed.
+func (w *world) outcome(s *machine.StageStarted) machine.StageEnded {
+	key := []any{s.Stage, s.Attempt, w.routed[s.Stage]}
+	if w.chaos {
+		key = append(key, s.Effect)
+	}
+	roll := func(n int, what string) int { return w.dice(n, append([]any{what}, key...)...) }
+	e := machine.StageEnded{At: w.now, Effect: s.Effect, DurationMS: 5}
+	if roll(100, "fails") < 8 {
+		e.Class = []string{"exit", "timeout", "review_unavailable", "invalid_output"}[roll(4, "class")]
+	}
+	n := w.m.Node(s.Stage)
+	if n.Loop != nil || roll(100, "finds") < 5 {
+		e.Result = w.findings(s, roll)
+	}
+	if s.WantTree {
+		same := w.dice(100, "same", s.Stage, len(s.BriefIDs)) < 10
+		if w.chaos {
+			same = roll(100, "same") < 20
+		}
+		hash := s.Base // without chaos what others do beside it does not count
+		if !same {
+			w.tree = fmt.Sprintf("T-%s-%d-%s", s.Stage, s.Iteration, s.Effect)
+		}
+		if !same || w.chaos {
+			hash = w.tree
+		}
+		e.Tree = &machine.Tree{Hash: hash, Tracked: hash}
+	}
+	return e
+}
+
+func (w *world) findings(s *machine.StageStarted, roll func(int, string) int) *feedback.Result {
+	r := &feedback.Result{Items: []feedback.Item{}}
+	if roll(100, "clean") < 35 {
+		return r
+	}
+	for k := range 1 + roll(3, "count") {
+		severity := feedback.Blocking
+		if roll(4, fmt.Sprint("severity", k)) == 0 {
+			severity = feedback.Advisory
+		}
+		r.Items = append(r.Items, feedback.Item{Severity: severity, Description: fmt.Sprintf("%s finds %d", s.Stage, roll(4, fmt.Sprint("text", k)))})
+	}
+	if w.chaos && len(s.OpenItems) > 0 && roll(3, "replies") == 0 {
+		id := s.OpenItems[roll(len(s.OpenItems), "which")].ID
+		r.Replies = []feedback.Reply{{ID: id, Status: []feedback.Status{feedback.Fixed, feedback.NotFixed, feedback.Withdrawn, feedback.Disputed}[roll(4, "status")], Reason: "so"}}
+	}
+	return r
+}
+
+// person answers what is open, or says something that does not fit.
+func (w *world) person(n int) {
+	kinds := []machine.AnswerKind{machine.Approve, machine.DecideOverride, machine.DecideRetry, machine.DecideReferBack,
+		machine.Reject, machine.DecideAbort}
+	kind := machine.Approve
+	if w.m.Status() == machine.RunIsPaused || (w.chaos && w.rng.IntN(2) == 0) {
+		k := w.rng.IntN(100)
+		if !w.chaos {
+			sources := w.check.raised[w.firstRaised()].Sources
+			k = w.dice(100, "decision", sources, w.raised[fmt.Sprint(sources)])
+		}
+		kind = kinds[[]int{1, 1, 2, 3}[k%4]]
+		if w.chaos && k < 6 {
+			kind = kinds[4+k%2]
+		}
+		if n > 400 {
+			kind = machine.DecideOverride
+		}
+	}
+	a := w.answer(kind)
+	if w.chaos && w.rng.IntN(10) == 0 { // work by hand before the answer
+		w.tree = fmt.Sprintf("T-hand-%d", w.answers)
+	}
+	w.step(a)
+	if w.chaos && !a.Live {
+		w.step(machine.Resumed{At: w.now})
+	}
+}
+
+func (w *world) answer(kind machine.AnswerKind) machine.Answer {
+	w.answers++
+	a := machine.Answer{At: w.now, ID: fmt.Sprintf("A%d", w.answers), Kind: kind, By: "maria", Reason: "because", Note: "note",
+		Outputs: value.NewObject(), Tree: machine.Tree{Hash: w.tree, Tracked: w.tree}, Live: true}
+	if w.chaos {
+		a.Live = w.rng.IntN(4) > 0
+		a.Rounds = w.rng.IntN(3)
+	}
+	if id := w.firstRaised(); id != "" && kind >= machine.DecideRetry && kind <= machine.DecideAbort {
+		a.Escalation, a.Stage = id, w.check.raised[id].Sources[0]
+	}
+	if e, ok := w.check.raised[a.Escalation]; ok && e.Target == "" && kind == machine.DecideReferBack {
+		a.Kind = machine.DecideRetry
+	}
+	if (kind == machine.Approve || kind == machine.Reject) && len(w.asked) > 0 {
+		a.Stage = w.asked[w.rng.IntN(len(w.asked))]
+	}
+	return a
+}
+
+// firstRaised gives the id of the open escalation whose sources come first.
+func (w *world) firstRaised() string {
+	first := ""
+	for id, e := range w.check.raised {
+		if first == "" || fmt.Sprint(e.Sources) < fmt.Sprint(w.check.raised[first].Sources) {
+			first = id
+		}
+	}
+	return first
+}
+
+// step gives an event to the machine, journals what follows, and holds it against the invariants.
+func (w *world) step(ev machine.Event) {
+	w.now += 10
+	w.counts.events++
+	w.sent = append(w.sent, ev)
+	w.log = append(w.log, ev)
+	ready := w.m.Step(ev)
+	for _, r := range ready.Records {
+		w.journal = append(w.journal, r)
+		w.log = append(w.log, r)
+		w.check.record(r)
+		w.count(r)
+	}
+	w.open = append(w.open, ready.Effects...)
+	for _, b := range w.check.broken {
+		w.t.Errorf("%s", b)
+	}
+	if len(w.m.OpenEffects()) == 0 && w.m.Status() == machine.RunRunning && w.lives(ev) {
+		w.t.Errorf("the run goes on and nothing is open")
+	}
+}
+
+// lives reports whether the process that took ev also carries the run on.
+func (w *world) lives(ev machine.Event) bool {
+	a, ok := ev.(machine.Answer)
+	return !ok || a.Live
+}
+
+func (w *world) count(r machine.Record) {
+	switch r := r.(type) {
+	case machine.FeedbackRouted:
+		w.routed[r.Source]++
+		if r.Action == feedback.ReImplement {
+			w.counts.rounds++
+		}
+	case machine.EscalationRaised:
+		w.counts.escalations++
+		w.raised[fmt.Sprint(r.Escalation.Sources)]++
+	case machine.ApprovalAsked:
+		w.unasked(r.Stage)
+		w.asked = append(w.asked, r.Stage)
+	case machine.ApprovalAnswered:
+		w.counts.approvals++
+		w.unasked(r.Stage)
+	case machine.StageStale:
+		w.unasked(r.Stage)
+	case machine.StageNotRun:
+		w.unasked(r.Stage)
+	case machine.StageCancelled:
+		w.unasked(r.Stage)
+	case machine.RetryScheduled:
+		w.counts.retries++
+	case machine.StageStarted:
+		if r.Composite {
+			w.counts.composites++
+		}
+	}
+}
+
+func (w *world) unasked(stage string) {
+	w.asked = slices.DeleteFunc(w.asked, func(s string) bool { return s == stage })
+}
+
+// refold folds the journal into a new machine, whose state must be the same to the byte.
+func (w *world) refold() *machine.Machine {
+	m := machine.New(w.plan, toyEvaluator{}, nil)
+	for _, r := range w.journal {
+		m.Apply(throughJSON(w.t, r))
+	}
+	if live, folded := w.m.Dump(), m.Dump(); !bytes.Equal(live, folded) {
+		w.t.Errorf("folding the records gives another state (-live +folded):\n%s", cmp.Diff(string(live), string(folded)))
+	}
+	return m
+}
+
+// crash throws the machine and all that runs away and resumes from the journal.
+func (w *world) crash() {
+	w.counts.crashes++
+	w.log = append(w.log, "crash")
+	w.m = w.refold()
+	w.open = nil
+	if w.m.Status().Ended() {
+		return
+	}
+	w.step(machine.Resumed{At: w.now})
+	stopping := map[string]bool{}
+	for _, e := range w.m.OpenEffects() {
+		if s, ok := e.(machine.Stop); ok {
+			stopping[s.Effect] = true
+		}
+	}
+	w.open = nil
+	for _, e := range w.m.OpenEffects() {
+		d, ok := e.(machine.Dispatch)
+		if ok && (stopping[d.Started.Effect] || w.rng.IntN(3) > 0) {
+			w.step(machine.StageLost{At: w.now, Effect: d.Started.Effect})
+		}
+	}
+	w.open = w.m.OpenEffects()
+}
+
+// summary is what must not depend on the order in which things end.
+func (w *world) summary() string {
+	var lines []string
+	per := map[string][]string{}
+	for _, r := range w.journal {
+		switch r := r.(type) {
+		case machine.FeedbackRouted:
+			per[r.Source] = append(per[r.Source], fmt.Sprintf("%s %d/%d %s", r.Action, r.Iteration, r.MaxIterations, r.Rule))
+		case machine.RunFinished:
+			lines = append(lines, fmt.Sprintf("end: %s", r.Status))
+		}
+	}
+	for source, routes := range per {
+		lines = append(lines, fmt.Sprintf("%s: %s", source, strings.Join(routes, ", ")))
+	}
+	for _, id := range w.check.order {
+		item := w.check.items[id]
+		if w.m.Node(item.Sources[0]).Loop == nil {
+			continue // of a stage beside the loops: a routing may have cancelled it before it said anything
+		}
+		lines = append(lines, fmt.Sprintf("item %v %q %s %d-%d", item.Sources, item.Description, item.Status, item.FirstRound, item.LastRound))
+	}
+	for path, s := range w.check.stages {
+		if strings.Contains(path, "[") {
+			continue // of a for_each that does not run again: its items ended or were cancelled
+		}
+		lines = append(lines, fmt.Sprintf("stage %s: %s", path, s.status))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
