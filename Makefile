@@ -55,7 +55,7 @@ golden: ## write the golden files anew
 fuzz: ## fuzz each target for $(FUZZTIME)
 	@grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . | sed 's/:func / /' | sort | while read -r file target; do \
 		echo "$$target in $$(dirname "$$file")"; \
-		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")"; \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" </dev/null; \
 	done
 
 sim: ## play $(HISTORIES) random histories of the machine

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -67,6 +68,9 @@ func (o *answerOptions) give(ctx context.Context, make func(*view.Run) (machine.
 		f := &follower{app: o.app, p: p, json: o.json}
 		return o.untilSignal(ctx, func(ctx context.Context) error {
 			res, err := p.Answer(ctx, id, a, engine.AnswerOptions{Follow: f.follow(), Resume: o.resume})
+			if err == nil && res.Accepted && res.Live && (a.Kind == machine.Cancel || a.Kind == machine.DecideAbort) {
+				res.Status, err = awaitEnd(ctx, p, id)
+			}
 			if err != nil {
 				return f.failed(res.Result, err)
 			}
@@ -105,7 +109,7 @@ func (o *answerOptions) tell(f *follower, id, said string, res engine.Answered) 
 		fmt.Fprintf(o.out, "blocking items are left: the escalation stays open, see `pipe show %s`\n", id)
 	}
 	switch {
-	case res.Live:
+	case res.Live && !res.Status.Ended():
 		fmt.Fprintln(o.out, "another process carries the run on")
 	case next != "":
 		fmt.Fprintf(o.out, "go on with: %s\n", next)
@@ -122,4 +126,29 @@ func (o *answerOptions) after(f *follower, res engine.Answered) error {
 		return withStatus(statusOfRun(res.Status))
 	}
 	return f.end(res.Result, nil)
+}
+
+// endPause is the time between two looks at a run that another process stops.
+const endPause = 50 * time.Millisecond
+
+// awaitEnd waits until the process that carries a run on has stopped it, and gives where the run stands.
+func awaitEnd(ctx context.Context, p *engine.Project, id string) (machine.RunStatus, error) {
+	ticker := time.NewTicker(endPause)
+	defer ticker.Stop()
+	for {
+		if _, held, err := p.Holder(id); err != nil {
+			return machine.UnknownRunStatus, err
+		} else if !held {
+			v, err := p.View(id)
+			if err != nil {
+				return machine.UnknownRunStatus, err
+			}
+			return v.Status(), nil
+		}
+		select {
+		case <-ctx.Done():
+			return machine.UnknownRunStatus, &engine.Stopped{Cause: context.Cause(ctx)}
+		case <-ticker.C:
+		}
+	}
 }

@@ -157,15 +157,27 @@ func asStatus(err error) error {
 		missing *engine.NotFoundError
 		inside  *engine.InsideError
 	)
+	var held *journal.HeldError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &held):
+		return &statusError{exitHeld, heldText(held)}
 	case errors.Is(err, journal.ErrHeld):
 		return &statusError{exitHeld, err}
 	case errors.As(err, &usage), errors.As(err, &missing), errors.As(err, &inside):
 		return &statusError{exitUsage, err}
 	}
 	return err
+}
+
+// heldText says who holds a run or the workspace, and what to do.
+func heldText(e *journal.HeldError) error {
+	run := e.Holder.Run
+	if filepath.Base(e.Path) == "workspace.lock" {
+		return fmt.Errorf("the workspace is held by %s; wait for that run, or stop it with `pipe cancel %s`", e.Holder, run)
+	}
+	return fmt.Errorf("the run is held by %s, which carries it on; look at it with `pipe show %s`", e.Holder, run)
 }
 
 func statusOfRun(s machine.RunStatus) int {

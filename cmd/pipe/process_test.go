@@ -369,3 +369,44 @@ stages:
 		}
 	}
 }
+
+// TestTerminalStays runs on a pseudo-terminal, which util-linux' script gives: the run waits for its answer
+// and goes on by itself.
+func TestTerminalStays(t *testing.T) {
+	t.Parallel()
+	dir := newProject(t, `
+name: p
+version: 1
+stages: [{id: deploy, run: "true", requires_approval: true}]
+`)
+	cmd := exec.Command("script", "-qefc", "pipe run p", os.DevNull)
+	cmd.Dir = dir
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdin, err := cmd.StdinPipe() // open until the end, as a person's is
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewReader(out)
+	waitFor(t, r, "waiting for the answer")
+	if b, err := pipeCmd(dir, "approve", "last").CombinedOutput(); err != nil {
+		t.Fatalf("approve: %v\n%s", err, b)
+	}
+	waitFor(t, r, "run succeeded")
+	if _, err := io.Copy(io.Discard, r); err != nil && !errors.Is(err, os.ErrClosed) {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the run did not end well: %v", err)
+	}
+	b, err := exec.Command("script", "-qec", "cd "+dir+" && pipe logs last --raw", os.DevNull).CombinedOutput()
+	if exitStatus(err) != exitUsage || !strings.Contains(string(b), "--raw does not go with a terminal") {
+		t.Errorf("logs --raw: %v\n%s", err, b)
+	}
+}
