@@ -36,9 +36,10 @@ func Bounds(g *plan.Graph) []Bound {
 		batch := loops[:min(64, len(loops))]
 		loops = loops[len(batch):]
 		spread(g, order, batch, down, up)
+		sums := byteSums(g, batch)
 		for i := range g.Nodes {
-			for m := down[i] & up[i]; m != 0; m &= m - 1 {
-				out[i].Runs += g.Nodes[batch[bits.TrailingZeros64(m)]].Loop.MaxIterations - 1
+			for k, m := 0, down[i]&up[i]; m != 0; k, m = k+1, m>>8 {
+				out[i].Runs += sums[k][m&0xff]
 			}
 		}
 	}
@@ -46,6 +47,22 @@ func Bounds(g *plan.Graph) []Bound {
 		out[i].Tries = out[i].Runs * max(1, g.Nodes[i].Retry.MaxAttempts)
 	}
 	return out
+}
+
+// byteSums gives, for each byte of a set of a batch's loops and each value of it, the further runs that its
+// loops allow together: a stage below thousands of loops is summed up in a few steps.
+func byteSums(g *plan.Graph, batch []int) *[8][256]int {
+	var sums [8][256]int
+	for k := range sums {
+		for v := 1; v < 256; v++ {
+			rest := v & (v - 1)
+			sums[k][v] = sums[k][rest]
+			if at := 8*k + bits.TrailingZeros8(uint8(v)); at < len(batch) {
+				sums[k][v] += g.Nodes[batch[at]].Loop.MaxIterations - 1
+			}
+		}
+	}
+	return &sums
 }
 
 // spread fills down and up for a batch of at most 64 loops.

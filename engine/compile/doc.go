@@ -10,6 +10,8 @@
 // source, the type it must give, and the types of just the names it reads, so that NewEvaluator compiles
 // it at run time against the same types and gives the same results.
 //
+// Below it, graph orders stages and says which runs before which, and scope types what expressions read.
+//
 // Words and shape of documents are package specs' work, advice on a sound plan is package check's, and
 // running it is package machine's.
 package compile

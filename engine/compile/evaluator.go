@@ -24,11 +24,15 @@ type evaluator struct {
 type programKey struct {
 	source, file string
 	at           source.Pos
+	types        string // of an expression without a place, which a document does not have
 }
 
 // Eval implements plan.Evaluator.
 func (ev *evaluator) Eval(e plan.Expr, scope *value.Object) (value.Value, error) {
-	key := programKey{e.Source, e.File, e.At}
+	key := programKey{source: e.Source, file: e.File, at: e.At}
+	if !e.At.IsValid() {
+		key.types = plan.TypeText(e.Type) + " " + plan.TypeText(e.Scope)
+	}
 	p, ok := ev.programs[key]
 	if !ok {
 		sc := source.NewScalar(e.Source, source.Span{File: e.File, Start: e.At, End: e.At}, nil)

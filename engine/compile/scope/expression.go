@@ -19,27 +19,34 @@ func (t *Typer) Expression(sc *source.Scalar, want value.Type, at Place) *plan.E
 	return e
 }
 
+// compiled is what the plan needs of a compiled expression.
+type compiled struct {
+	typ   value.Type // of its values
+	scope value.Type // what it reads
+}
+
 // typed compiles one expression and gives the type of its values.
 func (t *Typer) typed(sc source.Scalar, want value.Type, at Place) (*plan.Expr, value.Type) {
-	prog := t.program(sc, want, at)
-	if prog == nil {
+	c, ok := t.program(sc, want, at)
+	if !ok {
 		return nil, value.Of(value.Any)
 	}
 	start := len(sc.Text) - len(strings.TrimLeft(sc.Text, " \t\r\n"))
-	e := &plan.Expr{Source: strings.TrimSpace(sc.Text), Type: want, Scope: prog.Scope(), At: sc.Pos(start)}
+	e := &plan.Expr{Source: strings.TrimSpace(sc.Text), Type: want, Scope: c.scope, At: sc.Pos(start)}
 	if sc.Span.File != t.file {
 		e.File = sc.Span.File
 	}
-	return e, prog.Type()
+	return e, c.typ
 }
 
-// program compiles an expression, or finds that the same one was compiled without a word about it.
-func (t *Typer) program(sc source.Scalar, want value.Type, at Place) *expr.Program {
+// program compiles an expression, or finds that the same one was compiled without a word about it. False: it
+// was reported as wrong.
+func (t *Typer) program(sc source.Scalar, want value.Type, at Place) (compiled, bool) {
 	key := ""
 	if at.Stage != RunEnd && !at.Post && !strings.Contains(sc.Text, "stages") {
 		key = want.String() + " " + sc.Text
-		if p, ok := t.common[key]; ok {
-			return p
+		if c, ok := t.common[key]; ok {
+			return c, true
 		}
 	}
 	prog, ds := t.env(sc, at).Compile(sc, want)
@@ -47,10 +54,14 @@ func (t *Typer) program(sc source.Scalar, want value.Type, at Place) *expr.Progr
 		t.explain(&ds[i], sc)
 	}
 	t.diags.Add(ds...)
-	if key != "" && prog != nil && len(ds) == 0 {
-		t.common[key] = prog
+	if prog == nil {
+		return compiled{}, false
 	}
-	return prog
+	c := compiled{prog.Type(), prog.Scope()}
+	if key != "" && len(ds) == 0 {
+		t.common[key] = c
+	}
+	return c, true
 }
 
 // explain adds, to a use of an output that may be missing, why it may be.

@@ -31,9 +31,11 @@ type Typer struct {
 	inputs value.Type  // of the run's inputs
 	diags  *diag.List
 
-	before map[graph.Edge]bool      // of the pairs that the document speaks of, those that stand in this order
-	envs   map[string]*expr.Env     // of the places where expressions stand, without stages
-	common map[string]*expr.Program // by text: what stages compile that speaks of no stage; many say the same
+	feedback value.Type // of a stage's feedback in a scope
+
+	before map[graph.Edge]bool  // of the pairs that the document speaks of, those that stand in this order
+	envs   map[string]*expr.Env // of the places where expressions stand, without stages
+	common map[string]compiled  // by text: what stages compile that speaks of no stage; many say the same
 }
 
 // NewTyper gives the typer of a document whose stages and needs are known. texts visits, for each stage,
@@ -41,13 +43,10 @@ type Typer struct {
 func NewTyper(file string, inputs value.Type, stages *Stages, needs graph.Needs, diags *diag.List, texts func(stage int, visit func(string))) *Typer {
 	t := &Typer{
 		stages: stages, needs: needs, file: file, inputs: inputs, diags: diags,
-		envs: make(map[string]*expr.Env), common: make(map[string]*expr.Program),
+		feedback: feedbackType(), envs: make(map[string]*expr.Env), common: make(map[string]compiled),
 	}
-	feedback := feedbackType()
 	var asked []graph.Edge
 	for i, s := range stages.List {
-		s.known = stageType(s.Outputs, feedback)
-		s.maybe = stageType(maybeMissing(s.Outputs), feedback)
 		if s.Target >= 0 {
 			asked = append(asked, graph.Edge{From: i, To: s.Target})
 		}
@@ -175,10 +174,21 @@ func (t *Typer) readable(sc source.Scalar, m mention, id string, at Place) value
 	if at.Stage != RunEnd && !t.Before(i, at.Stage) {
 		t.notBefore(sc.At(m.start, m.end), at.Stage, i)
 	}
-	if s := t.stages.List[i]; s.MayMiss != "" && !t.testedByWhen(at, id) {
+	return t.entry(t.stages.List[i], t.stages.List[i].MayMiss != "" && !t.testedByWhen(at, id))
+}
+
+// entry gives the type of a stage's entry in a scope, made when it is first read.
+func (t *Typer) entry(s *Stage, mayMiss bool) value.Type {
+	if mayMiss {
+		if s.maybe.Kind == value.UnknownKind {
+			s.maybe = stageType(maybeMissing(s.Outputs), t.feedback)
+		}
 		return s.maybe
 	}
-	return t.stages.List[i].known
+	if s.known.Kind == value.UnknownKind {
+		s.known = stageType(s.Outputs, t.feedback)
+	}
+	return s.known
 }
 
 // testedByWhen reports whether the expression's stage only starts where another one has succeeded.
