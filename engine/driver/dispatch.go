@@ -33,6 +33,7 @@ func (d *Driver) dispatch(s *machine.StageStarted) {
 	t := &try{d: d, node: d.opt.Machine.Node(s.Stage), s: s, f: d.folder(s)}
 	d.work(s.Effect, "it carried out stage "+s.Stage, func(ctx context.Context) outcome {
 		began := d.opt.Now()
+		defer t.f.close()
 		ended, err := t.run(ctx)
 		if err == nil && s.WantTree {
 			ended.Tree, err = t.tree()
@@ -75,7 +76,7 @@ func (t *try) run(ctx context.Context) (machine.StageEnded, error) {
 	if limit := time.Duration(t.node.Timeout); limit > 0 {
 		deadline = t.d.opt.Now().Add(limit)
 	}
-	if err := t.f.prepare(t.node, t.s, deadline); err != nil {
+	if err := t.f.prepare(t.d.parents, t.node, t.s, deadline); err != nil {
 		return machine.StageEnded{}, storage("preparing the stage's folder", t.f.path(""), err)
 	}
 	if path := t.reportPath(); path != "" {

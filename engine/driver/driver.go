@@ -45,6 +45,7 @@ type Driver struct {
 	env     []string        // what every process gets of our own environment
 	kinds   map[string]stage.Kind
 	derived *derived
+	parents *parents
 	reports []string // paths of reports, which are no part of the tree
 
 	seq     int64           // of the last line
@@ -91,6 +92,7 @@ func New(opt Options) *Driver {
 	for _, k := range opt.Kinds {
 		d.kinds[k.Name] = k
 	}
+	d.parents = newParents(opt.Dir, &opt.Plan.Graph)
 	d.derived = newDerived(opt.Plan, opt.Dir)
 	return d
 }

@@ -44,8 +44,15 @@ func FolderOf(path string, iteration, attempt int) string {
 
 // folder is the folder of one try.
 type folder struct {
-	run string // the run's folder, absolute
-	rel string // relative to it
+	run  string   // the run's folder, absolute
+	rel  string   // relative to it
+	root *os.Root // the folder, open from prepare to close: what a stage puts in its place is not read
+}
+
+func (f *folder) close() {
+	if f.root != nil {
+		f.root.Close()
+	}
 }
 
 func (f *folder) path(name string) string { return filepath.Join(f.run, f.rel, name) }
@@ -68,14 +75,12 @@ type input struct {
 
 // prepare makes the folder of a try and makes it durable: a resume tells by it whether the try can have
 // begun. What an interrupted try left in its place moves aside to "….lost-N".
-func (f *folder) prepare(n *plan.Node, s *machine.StageStarted, deadline time.Time) error {
-	dir := filepath.Join(f.run, f.rel)
-	parent := filepath.Dir(dir)
-	made, err := makeDirs(f.run, filepath.Dir(f.rel))
-	if err != nil {
+func (f *folder) prepare(parents *parents, n *plan.Node, s *machine.StageStarted, deadline time.Time) error {
+	if err := parents.ensure(filepath.Dir(f.rel)); err != nil {
 		return err
 	}
-	err = os.Mkdir(dir, 0o700)
+	dir := filepath.Join(f.run, f.rel)
+	err := os.Mkdir(dir, 0o700)
 	if errors.Is(err, fs.ErrExist) {
 		if err = moveAside(dir); err == nil {
 			err = os.Mkdir(dir, 0o700)
@@ -84,22 +89,16 @@ func (f *folder) prepare(n *plan.Node, s *machine.StageStarted, deadline time.Ti
 	if err != nil {
 		return err
 	}
-	if err := os.Mkdir(filepath.Join(dir, scratchName), 0o700); err != nil {
+	if f.root, err = os.OpenRoot(dir); err != nil {
+		return err
+	}
+	if err := f.root.Mkdir(scratchName, 0o700); err != nil {
 		return err
 	}
 	if err := f.write(n, s, deadline); err != nil {
 		return err
 	}
-	// The innermost first: where the file system keeps order, the other folders are durable with it.
-	if err := journal.SyncDir(parent); err != nil {
-		return err
-	}
-	for i := len(made) - 1; i >= 0; i-- {
-		if err := journal.SyncDir(filepath.Dir(made[i])); err != nil {
-			return err
-		}
-	}
-	return nil
+	return journal.SyncDir(filepath.Dir(dir))
 }
 
 // write puts the files there that a process is given.
@@ -123,7 +122,7 @@ func (f *folder) write(n *plan.Node, s *machine.StageStarted, deadline time.Time
 		name string
 		data []byte
 	}{{inputName, append(b, '\n')}, {briefName, []byte(s.Brief)}, {outputName, nil}} {
-		if err := os.WriteFile(f.path(file.name), file.data, 0o600); err != nil {
+		if err := f.root.WriteFile(file.name, file.data, 0o600); err != nil {
 			return err
 		}
 	}
@@ -135,33 +134,6 @@ func orEmpty(o *value.Object) *value.Object {
 		return value.NewObject()
 	}
 	return o
-}
-
-// makeDirs makes the folders of rel below base that are missing, and gives those it made, outermost first.
-func makeDirs(base, rel string) ([]string, error) {
-	dir := filepath.Join(base, rel)
-	switch err := os.Mkdir(dir, 0o700); {
-	case err == nil:
-		return []string{dir}, nil
-	case errors.Is(err, fs.ErrExist):
-		info, err := os.Lstat(dir)
-		if err != nil {
-			return nil, err
-		}
-		if !info.IsDir() {
-			return nil, fmt.Errorf("%q is not a folder; something replaced it while the run was going on", dir)
-		}
-		return nil, nil
-	case isMissing(err) && rel != ".":
-		made, err := makeDirs(base, filepath.Dir(rel))
-		if err != nil {
-			return nil, err
-		}
-		last, err := makeDirs(base, rel)
-		return append(made, last...), err
-	default:
-		return nil, err
-	}
 }
 
 // moveAside renames the folder of a try that our own death ended.

@@ -71,7 +71,7 @@ func (t *try) isReport() bool {
 
 // outputs reads PIPE_OUTPUT and puts it together with what the kind gave.
 func (t *try) outputs(out *stage.Outcome) (*value.Object, error) {
-	b, err := workspace.ReadInside(t.f.run, t.f.slash(outputName), maxOutput)
+	b, err := workspace.ReadIn(t.f.root, outputName, maxOutput)
 	switch {
 	case errors.Is(err, workspace.ErrTooLarge):
 		return nil, fmt.Errorf("PIPE_OUTPUT: %w; a large result belongs into a file of the workspace that an output names", explain(err, maxOutput))
@@ -137,11 +137,13 @@ func (t *try) where() string {
 // document reads the items of PIPE_FEEDBACK, or of the path where the format is items; nil if there is
 // none.
 func (t *try) document() (*feedback.Result, error) {
-	base, name := t.f.run, t.f.slash(feedbackName)
+	var b []byte
+	var err error
 	if p := t.reportPath(); p != "" && !t.isReport() {
-		base, name = t.root(), p
+		b, err = workspace.ReadInside(t.root(), p, maxFeedback)
+	} else {
+		b, err = workspace.ReadIn(t.f.root, feedbackName, maxFeedback)
 	}
-	b, err := workspace.ReadInside(base, name, maxFeedback)
 	switch {
 	case isMissing(err):
 		return nil, nil
@@ -173,18 +175,14 @@ func (t *try) report(out *stage.Outcome) (*feedback.Result, string) {
 		}
 		in.Pattern = re
 	}
-	base, name := t.f.run, t.f.slash(StdoutName)
-	if fb.Path != "" {
-		base, name = t.root(), fb.Path
-	}
-	stdout, why := openReport(base, name, fb.Path == "")
+	stdout, why := t.openReport(StdoutName)
 	if why != "" {
 		return nil, why
 	}
 	defer stdout.Close() // a nil file takes it
 	in.Stdout = reader(stdout)
 	if fb.Path == "" && fb.Format != convert.GoTest {
-		stderr, why := openReport(t.f.run, t.f.slash(StderrName), true)
+		stderr, why := t.openReport(StderrName)
 		if why != "" {
 			return nil, why
 		}
@@ -201,12 +199,19 @@ func (t *try) report(out *stage.Outcome) (*feedback.Result, string) {
 	return &r, ""
 }
 
-// openReport opens a report. One that may be missing gives nil then; else the text says why there is none.
-func openReport(base, name string, mayMiss bool) (*os.File, string) {
-	f, err := workspace.OpenInside(base, name)
+// openReport opens the file of the report, or the log that stands for it; a log may be missing, and is nil
+// then. The text says why there is no report.
+func (t *try) openReport(log string) (*os.File, string) {
+	name := t.reportPath()
+	if name == "" {
+		f, err := workspace.OpenIn(t.f.root, log)
+		if err != nil && !isMissing(err) {
+			return nil, fmt.Sprintf("the report can't be read from %s: %v", log, explain(err, 0))
+		}
+		return f, ""
+	}
+	f, err := workspace.OpenInside(t.root(), name)
 	switch {
-	case isMissing(err) && mayMiss:
-		return nil, ""
 	case isMissing(err):
 		return nil, fmt.Sprintf("the report %q is not there: the stage must write it anew in each try", name)
 	case err != nil:

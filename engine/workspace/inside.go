@@ -59,14 +59,20 @@ func local(rel string) bool {
 // ".." or a symbolic link (ErrOutside), and no pipe, device or folder is opened (ErrNotRegular): it never
 // blocks. Whatever is swapped meanwhile, the file that is returned lies below root.
 func OpenInside(root, rel string) (*os.File, error) {
-	if !local(rel) || filepath.Clean(rel) == "." {
-		return nil, fmt.Errorf("open %q: %w", rel, ErrOutside)
-	}
 	r, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, fmt.Errorf("open %q: %w", rel, err)
 	}
 	defer r.Close()
+	return OpenIn(r, rel)
+}
+
+// OpenIn is OpenInside below a folder that is open already: it stays the same one, whatever is put in the
+// place of its name.
+func OpenIn(r *os.Root, rel string) (*os.File, error) {
+	if !local(rel) || filepath.Clean(rel) == "." {
+		return nil, fmt.Errorf("open %q: %w", rel, ErrOutside)
+	}
 	path := filepath.Clean(filepath.FromSlash(rel))
 	for i := range len(path) {
 		if path[i] == filepath.Separator {
@@ -129,6 +135,19 @@ func ReadInside(root, rel string, max int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readAll(f, rel, max)
+}
+
+// ReadIn is ReadInside below a folder that is open already.
+func ReadIn(r *os.Root, rel string, max int64) ([]byte, error) {
+	f, err := OpenIn(r, rel)
+	if err != nil {
+		return nil, err
+	}
+	return readAll(f, rel, max)
+}
+
+func readAll(f *os.File, rel string, max int64) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, max+1))
 	if err != nil {
