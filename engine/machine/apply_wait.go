@@ -31,7 +31,7 @@ func (s *state) applyTreeAsked(r TreeAsked) {
 		i := s.at(r.Stage)
 		e.inst = i
 		i.iteration, i.came = r.Iteration, true
-		if r.Purpose == ForStart {
+		if r.Purpose == ForStart && !i.isComposite() {
 			s.setHolding(i, true)
 		}
 	}

@@ -21,6 +21,7 @@ type checker struct {
 	granted map[feedback.Pair]int
 	raised  map[string]feedback.Escalation
 	open    map[string]string // running tries: effect → path
+	jobs    int
 	broken  []string
 }
 
@@ -86,6 +87,8 @@ func (c *checker) met(path string) bool {
 
 func (c *checker) record(r machine.Record) {
 	switch r := r.(type) {
+	case machine.RunStarted:
+		c.jobs = r.Run.Jobs
 	case machine.StageStarted:
 		c.started(r)
 	case machine.StageSucceeded:
@@ -100,6 +103,7 @@ func (c *checker) record(r machine.Record) {
 	case machine.StageSkipped:
 		c.stage(r.Stage).status = machine.Skipped
 	case machine.StageNotRun:
+		c.dropped(r.Stage)
 		c.stage(r.Stage).status = machine.NotRun
 	case machine.StageCancelled:
 		c.closeOf(r.Stage)
@@ -169,6 +173,21 @@ func (c *checker) started(r machine.StageStarted) {
 		}
 	}
 	c.open[r.Effect] = r.Stage
+	if len(c.open) > c.jobs {
+		c.breaks("no more run at once than may", "%d with %d jobs", len(c.open), c.jobs)
+	}
+}
+
+// dropped holds a stage that does not run against its needs: one of them must have failed, or be a review whose
+// findings can't be routed. Parts of a composite that does not run go with it.
+func (c *checker) dropped(path string) {
+	n, g, prefix, item := c.node(path)
+	if item != "" || (prefix != "" && c.stage(strings.TrimSuffix(prefix, "/")).status == machine.NotRun) {
+		return
+	}
+	if !slices.ContainsFunc(n.Needs, func(need int) bool { return !c.met(prefix + g.Nodes[need].ID) }) {
+		c.breaks("what can run is not dropped", "%s", path)
+	}
 }
 
 // clearBelow makes the parts of a composite that starts pending.

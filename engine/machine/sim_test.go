@@ -7,7 +7,9 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,16 +28,19 @@ var (
 // TestSimulation throws outcomes, delays, duplicates, late answers, cancels and crashes at random plans and
 // holds the records against the invariants of checker.
 func TestSimulation(t *testing.T) {
+	var mu sync.Mutex
 	var total simCounts
-	for n := range *histories {
-		seed := *firstSeed + uint64(n)
-		w := newWorld(t, seed, true)
-		w.run()
-		total.add(w.counts)
-		if t.Failed() {
-			t.Fatalf("seed %d breaks an invariant; its plan:\n%s\nits history:\n%s", seed, w.text, w.history())
+	t.Run("shards", func(t *testing.T) {
+		for shard := range shards {
+			t.Run(strconv.Itoa(shard), func(t *testing.T) {
+				t.Parallel()
+				counts := simulate(t, shard)
+				mu.Lock()
+				defer mu.Unlock()
+				total.add(counts)
+			})
 		}
-	}
+	})
 	t.Logf("%d histories: %+v", *histories, total)
 	for name, n := range map[string]int{"rounds": total.rounds, "escalations": total.escalations, "crashes": total.crashes,
 		"approvals": total.approvals, "cancels": total.cancels, "composites": total.composites, "retries": total.retries} {
@@ -45,23 +50,48 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
+// shards is into how many parts that run side by side the histories are split.
+const shards = 4
+
+// simulate makes every shards-th history.
+func simulate(t *testing.T, shard int) simCounts {
+	var total simCounts
+	for n := shard; n < *histories; n += shards {
+		seed := *firstSeed + uint64(n)
+		w := newWorld(t, seed, true)
+		w.run()
+		total.add(w.counts)
+		if t.Failed() {
+			t.Fatalf("seed %d breaks an invariant; its plan:\n%s\nits history:\n%s", seed, w.text, w.history())
+		}
+	}
+	return total
+}
+
 // TestRoutingIgnoresOrder runs each plan with the same outcomes in two orders of ending: what is routed for
 // each loop, the items and the end must be the same.
 func TestRoutingIgnoresOrder(t *testing.T) {
-	for n := range max(1, *histories/4) {
-		seed := *firstSeed + uint64(n)
-		var got [2]string
-		var worlds [2]*world
-		for k := range got {
-			w := newWorld(t, seed, false)
-			w.rng = rand.New(rand.NewPCG(seed, uint64(k)+7))
-			w.run()
-			got[k], worlds[k] = w.summary(), w
-		}
-		if diff := cmp.Diff(got[0], got[1]); diff != "" {
-			w := worlds[0]
-			t.Fatalf("seed %d: two orders of ending differ:\n%s\nplan:\n%s\none:\n%s\nother:\n%s", seed, diff, w.text, w.history(), worlds[1].history())
-		}
+	for shard := range shards {
+		t.Run(strconv.Itoa(shard), func(t *testing.T) {
+			t.Parallel()
+			for n := shard; n < *histories/4; n += shards {
+				compareOrders(t, *firstSeed+uint64(n))
+			}
+		})
+	}
+}
+
+func compareOrders(t *testing.T, seed uint64) {
+	var worlds [2]*world
+	for k := range worlds {
+		w := newWorld(t, seed, false)
+		w.rng = rand.New(rand.NewPCG(seed, uint64(k)+7))
+		w.run()
+		worlds[k] = w
+	}
+	if diff := cmp.Diff(worlds[0].summary(), worlds[1].summary()); diff != "" {
+		t.Fatalf("seed %d: two orders of ending differ:\n%s\nplan:\n%s\none:\n%s\nother:\n%s", seed, diff,
+			worlds[0].text, worlds[0].history(), worlds[1].history())
 	}
 }
 
