@@ -5,73 +5,173 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/oklog/ulid/v2"
+	"text/tabwriter"
+	"time"
 )
 
-// build builds the command as people get it: that of the tests holds the tests too.
-func build(b *testing.B) string {
+// BenchmarkNumbers measures what must stay cheap and prints one table. What is compared with a floor is
+// measured in turns with it, and the table has the median, the least and the greatest of the ratios: a busy
+// machine slows both. BENCH_STRICT=1 makes a number that is over its bound a failure, BENCH_RUNS says how
+// many turns there are, BENCH_ONLY names a part.
+func BenchmarkNumbers(b *testing.B) {
+	t := &numbers{b: b, turns: 3, pipe: build(b, "."), floor: build(b, "./testdata/floor")}
+	if n, err := strconv.Atoi(os.Getenv("BENCH_RUNS")); err == nil && n > 0 {
+		t.turns = n
+	}
+	for _, part := range []struct {
+		name    string
+		measure func(*numbers)
+	}{
+		{"stages", benchStages}, {"check", benchCheck}, {"machine", benchMachine}, {"memory", benchMemory},
+		{"version", benchVersion}, {"ps", benchPs},
+	} {
+		if only := os.Getenv("BENCH_ONLY"); only == "" || only == part.name {
+			part.measure(t)
+		}
+	}
+	t.print()
+}
+
+// numbers is the table as it grows.
+type numbers struct {
+	b           *testing.B
+	turns       int
+	pipe, floor string // the programs, as people get them: that of the tests holds the tests too
+	rows        [][]string
+	over        []string
+}
+
+// add puts a row into the table. Without a bound it is for information.
+func (t *numbers) add(what, measured, bound string, ok bool) {
+	t.b.Helper()
+	verdict := "ok"
+	switch {
+	case bound == "":
+		verdict = "-"
+	case !ok:
+		verdict = "OVER"
+		t.over = append(t.over, what)
+	}
+	t.rows = append(t.rows, []string{what, measured, bound, verdict})
+}
+
+// addRatios adds a row of ratios, of which the median counts.
+func (t *numbers) addRatios(what string, ratios []float64, bound float64, note string) {
+	slices.Sort(ratios)
+	median := ratios[len(ratios)/2]
+	measured := fmt.Sprintf("%.2f x (%.2f to %.2f; %s)", median, ratios[0], ratios[len(ratios)-1], note)
+	if bound == 0 {
+		t.add(what, measured, "", true)
+		return
+	}
+	t.add(what, measured, fmt.Sprintf("<= %.1f x", bound), median <= bound)
+}
+
+func (t *numbers) print() {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\nwhat\tmeasured\tbound\tok?")
+	for _, row := range t.rows {
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	if err := w.Flush(); err != nil {
+		t.b.Fatal(err)
+	}
+	if len(t.over) > 0 && os.Getenv("BENCH_STRICT") == "1" {
+		t.b.Errorf("over its bound: %s", strings.Join(t.over, "; "))
+	}
+}
+
+// build builds a program.
+func build(b *testing.B, pkg string) string {
 	b.Helper()
-	bin := filepath.Join(b.TempDir(), "pipe")
-	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
-		b.Fatalf("go build: %v\n%s", err, out)
+	bin := filepath.Join(b.TempDir(), "program")
+	if out, err := exec.Command("go", "build", "-trimpath", "-o", bin, pkg).CombinedOutput(); err != nil {
+		b.Fatalf("go build %s: %v\n%s", pkg, err, out)
 	}
 	return bin
 }
 
-// BenchmarkVersion is the start-up of the command: at most 15 ms.
-func BenchmarkVersion(b *testing.B) {
-	bin := build(b)
-	for b.Loop() {
-		if err := exec.Command(bin, "version").Run(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkPs lists 10,000 runs: at most 0.5 s. The runs are copies of a real one under other ids.
-func BenchmarkPs(b *testing.B) {
-	dir := newProject(b, "name: p\nversion: 1\nstages: [{id: a, run: \"true\"}]\n")
-	if out, err := pipeCmd(dir, "run", "p").CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
-	}
-	runs := filepath.Join(dir, ".pipe", "runs")
-	entries, err := os.ReadDir(runs)
-	if err != nil || len(entries) != 1 {
-		b.Fatalf("%d runs: %v", len(entries), err)
-	}
-	first := entries[0].Name()
-	status, err := os.ReadFile(filepath.Join(runs, first, "status.json"))
+// took runs a program in a folder and gives the time from its start to its end.
+func (t *numbers) took(dir, program string, args ...string) time.Duration {
+	t.b.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Dir = dir
+	began := time.Now()
+	out, err := cmd.CombinedOutput()
+	spent := time.Since(began)
 	if err != nil {
-		b.Fatal(err)
+		t.b.Fatalf("%s %q: %v\n%.2000s", program, args, err, out)
 	}
-	for i := range 10_000 {
-		id := ulid.MustNew(uint64(1_700_000_000_000+i), nil)
-		copyRun(b, filepath.Join(runs, first), filepath.Join(runs, id.String()), fmt.Sprint(id), first, status)
+	return spent
+}
+
+// inTurns measures a and b in turns and gives the ratios a/b, with the shortest time of each as a note.
+func (t *numbers) inTurns(a, b func() time.Duration) (ratios []float64, note string) {
+	var as, bs []time.Duration
+	for range t.turns {
+		bs = append(bs, b())
+		as = append(as, a())
+		ratios = append(ratios, as[len(as)-1].Seconds()/bs[len(bs)-1].Seconds())
 	}
-	cmd := build(b)
-	for b.Loop() {
-		ps := exec.Command(cmd, "ps")
-		ps.Dir = dir
-		if err := ps.Run(); err != nil {
-			b.Fatal(err)
+	return ratios, fmt.Sprintf("best %s against %s", short(slices.Min(as)), short(slices.Min(bs)))
+}
+
+func short(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return d.Round(100 * time.Nanosecond).String()
+	case d < time.Second:
+		return d.Round(100 * time.Microsecond).String()
+	}
+	return d.Round(10 * time.Millisecond).String()
+}
+
+// stagesText is a pipeline of n stages that run a script. Sequential stages are those that say nothing of
+// what they need.
+func stagesText(n int, sequential bool, script string) string {
+	var b strings.Builder
+	b.WriteString("name: many\nversion: 1\nstages:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  - id: s%d\n    run: %s\n", i, strconv.Quote(script))
+		if !sequential {
+			b.WriteString("    needs: []\n")
 		}
+	}
+	return b.String()
+}
+
+// benchStages is what a stage costs, against a shell and two fsyncs.
+func benchStages(t *numbers) {
+	const n = 1000
+	for _, c := range []struct {
+		what  string
+		seq   bool
+		width int
+		bound float64
+	}{
+		{"1,000 sequential stages / floor", true, 1, 1.3},
+		{"1,000 independent stages, 2 at once / floor", false, 2, 1.5},
+		{"1,000 independent stages, 16 at once / floor", false, 16, 1.5},
+	} {
+		dir := newProject(t.b, stagesText(n, c.seq, "true"))
+		ratios, note := t.inTurns(func() time.Duration {
+			return t.took(dir, t.pipe, "run", "p", "--jobs", strconv.Itoa(c.width))
+		}, func() time.Duration {
+			return t.took(dir, t.floor, "stages", strconv.Itoa(n), strconv.Itoa(c.width), filepath.Join(dir, "floor"))
+		})
+		t.addRatios(c.what, ratios, c.bound, note)
 	}
 }
 
-// copyRun makes a run of another id out of one: what ps reads of it.
-func copyRun(b *testing.B, from, to, id, was string, status []byte) {
-	b.Helper()
-	if err := os.Mkdir(to, 0o755); err != nil {
-		b.Fatal(err)
+// benchVersion is the start-up.
+func benchVersion(t *numbers) {
+	best := time.Hour
+	for range 20 * t.turns {
+		best = min(best, t.took(t.b.TempDir(), t.pipe, "version"))
 	}
-	text := []byte(strings.ReplaceAll(string(status), was, id))
-	if err := os.WriteFile(filepath.Join(to, "status.json"), text, 0o644); err != nil {
-		b.Fatal(err)
-	}
-	if err := os.Link(filepath.Join(from, "events.jsonl"), filepath.Join(to, "events.jsonl")); err != nil {
-		b.Fatal(err)
-	}
+	t.add("pipe version", short(best), "<= 15 ms", best <= 15*time.Millisecond)
 }

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"example.com/pipe/engine"
+	"example.com/pipe/engine/compile"
+	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/plan"
+)
+
+// ordinaryText is a pipeline of n stages as people write them: texts and conditions that read inputs and
+// other stages, outputs, checks.
+func ordinaryText(n int) string {
+	var b strings.Builder
+	b.WriteString("name: many\nversion: 1\ninputs:\n  fast: {type: boolean, default: false}\nstages:\n")
+	for i := range n {
+		fmt.Fprintf(&b, `  - id: s%d
+    description: Build part %d of the whole.
+    run: |
+      go build ./part%d
+      go test ./part%d
+    when: inputs.fast || run.id != ""
+    outputs: {ok: boolean, count: {type: integer, description: how many}}
+    timeout: 5m
+    post_checks:
+      - {description: it is ok, validation: outputs.ok}
+`, i, i, i, i)
+		if i > 0 {
+			fmt.Fprintf(&b, "    needs: [s%d]\n    env: {COUNT: \"${{ stages.s%d.outputs.count }}\"}\n", i-1, i-1)
+		}
+	}
+	return b.String()
+}
+
+// benchCheck is pipe check, against parsing alone, and how both grow.
+func benchCheck(t *numbers) {
+	for _, c := range []struct {
+		what string
+		text func(n int) string
+	}{
+		{"plain", func(n int) string { return stagesText(n, true, "true") }},
+		{"ordinary", ordinaryText},
+	} {
+		best := map[int]time.Duration{}
+		for _, n := range []int{1_000, 10_000, 20_000} {
+			dir := newProject(t.b, c.text(n))
+			best[n] = time.Hour
+			ratios, note := t.inTurns(func() time.Duration {
+				d := t.took(dir, t.pipe, "check", "pipelines/p.yaml")
+				best[n] = min(best[n], d)
+				return d
+			}, func() time.Duration { return t.took(dir, t.floor, "yaml", "pipelines/p.yaml") })
+			bound := 0.0
+			if n == 10_000 {
+				bound = 3
+			}
+			t.addRatios(fmt.Sprintf("pipe check of %d %s stages / yaml.v3 alone", n, c.what), ratios, bound, note)
+		}
+		growth := best[20_000].Seconds() / best[10_000].Seconds()
+		t.add(fmt.Sprintf("  growth from 10,000 to 20,000 %s stages", c.what), fmt.Sprintf("%.2f x", growth), "<= 2.5 x", growth <= 2.5)
+	}
+}
+
+// loadPlan compiles a pipeline.
+func loadPlan(b *testing.B, text string) *plan.Plan {
+	b.Helper()
+	dir := newProject(b, text)
+	p, err := engine.OpenProject(dir, engine.Options{Kinds: kinds(nil)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	l, err := p.Load("p", dir)
+	if err != nil || l.Plan == nil {
+		b.Fatal(err, l.Diags.Short())
+	}
+	return l.Plan
+}
+
+// history is a run of the machine without a driver.
+type history struct {
+	records  []machine.Record
+	steps    int
+	took     time.Duration
+	lastHeap uint64 // bytes that the ended machine holds
+}
+
+// play takes a plan of stages that all succeed to its end, the given number at once.
+func play(b *testing.B, p *plan.Plan, jobs int) history {
+	b.Helper()
+	before := heap()
+	m := machine.New(p, compile.NewEvaluator(), nil)
+	code := 0
+	var h history
+	var open []string
+	step := func(ev machine.Event) {
+		ready := m.Step(ev)
+		h.steps++
+		h.records = append(h.records, ready.Records...)
+		for _, e := range ready.Effects {
+			open = append(open, e.EffectID())
+		}
+	}
+	began := time.Now()
+	step(machine.Start{At: 1, Run: machine.RunInfo{Run: "R", TaskID: "t", Pipeline: p.Name, Jobs: jobs}})
+	for len(open) > 0 {
+		effect := open[0]
+		open = open[1:]
+		step(machine.StageEnded{At: 1, Effect: effect, ExitCode: &code})
+	}
+	h.took = time.Since(began)
+	if !m.Status().Ended() {
+		b.Fatalf("the run is %s", m.Status())
+	}
+	h.lastHeap = heap() - before
+	runtime.KeepAlive(m)
+	return h
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	return s.HeapAlloc
+}
+
+// benchMachine is a step of the machine in small and in large plans, and the folding of what it decided.
+func benchMachine(t *numbers) {
+	for _, c := range []struct {
+		what string
+		seq  bool
+		jobs int
+	}{{"sequential", true, 1}, {"independent, 16 at once", false, 16}} {
+		perStep := map[int]time.Duration{}
+		for _, n := range []int{1_000, 10_000} {
+			p := loadPlan(t.b, stagesText(n, c.seq, "true"))
+			var h history
+			perStep[n] = time.Hour
+			for range t.turns {
+				h = play(t.b, p, c.jobs)
+				perStep[n] = min(perStep[n], h.took/time.Duration(h.steps))
+			}
+			if n == 10_000 {
+				t.add("  the machine's memory at its end, with its records", megabytes(h.lastHeap), "", true)
+				t.add("  folding its records", short(fold(p, h.records)), "", true)
+			}
+		}
+		ratio := perStep[10_000].Seconds() / perStep[1_000].Seconds()
+		t.add("a machine step in 10,000 stages / in 1,000, "+c.what,
+			fmt.Sprintf("%.2f x (%s against %s)", ratio, perStep[10_000], perStep[1_000]), "<= 2.0 x", ratio <= 2)
+	}
+}
+
+func fold(p *plan.Plan, records []machine.Record) time.Duration {
+	m := machine.New(p, compile.NewEvaluator(), nil)
+	began := time.Now()
+	for _, r := range records {
+		m.Apply(r)
+	}
+	return time.Since(began)
+}
+
+func megabytes(n uint64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+
+// benchMemory is the memory of a long run that writes much. The peak is read from the process while it
+// lives: what a parent is told at the end counts the parent's own pages from before the exec, too.
+func benchMemory(t *numbers) {
+	const n, output = 10_000, 1_000_000_000
+	dir := newProject(t.b, stagesText(n, false, fmt.Sprintf("head -c %d /dev/zero", output/n)))
+	defer os.RemoveAll(dir) // at once: it is large
+	cmd := exec.Command(t.pipe, "run", "p")
+	cmd.Dir = dir
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.b.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	peak := uint64(0)
+	for running := true; running; {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.b.Fatalf("%v\n%.2000s", err, errs.Bytes())
+			}
+			running = false
+		case <-tick.C:
+			peak = max(peak, peakMemory(cmd.Process.Pid))
+		}
+	}
+	t.add("memory of 10,000 stages with 1 GB of output", megabytes(peak)+" in "+short(time.Since(began)), "<= 150 MB",
+		peak > 0 && peak <= 150e6)
+}
+
+// peakMemory is the most that a process has had in memory until now; 0 where that can't be read.
+func peakMemory(pid int) uint64 {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := bytes.Cut(b, []byte("VmHWM:"))
+	fields := bytes.Fields(rest)
+	if len(fields) == 0 {
+		return 0
+	}
+	kb, err := strconv.ParseUint(string(fields[0]), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return kb << 10
+}
+
+// benchPs lists 10,000 runs. They are copies of a real one under other ids.
+func benchPs(t *numbers) {
+	dir := newProject(t.b, stagesText(5, true, "true"))
+	t.took(dir, t.pipe, "run", "p")
+	runs := filepath.Join(dir, ".pipe", "runs")
+	entries, err := os.ReadDir(runs)
+	if err != nil || len(entries) != 1 {
+		t.b.Fatalf("%d runs: %v", len(entries), err)
+	}
+	first := entries[0].Name()
+	for i := range 10_000 {
+		id := ulid.MustNew(uint64(1_700_000_000_000+i), nil)
+		copyRun(t.b, filepath.Join(runs, first), filepath.Join(runs, id.String()), id.String(), first)
+	}
+	times := make([]time.Duration, 0, 3*t.turns)
+	for range 3 * t.turns {
+		times = append(times, t.took(dir, t.pipe, "ps"))
+	}
+	slices.Sort(times)
+	median := times[len(times)/2]
+	t.add("pipe ps over 10,000 runs", fmt.Sprintf("%s (%s to %s)", short(median), short(times[0]), short(times[len(times)-1])),
+		"<= 0.5 s", median <= 500*time.Millisecond)
+}
+
+// copyRun makes a run of another id out of one: its files, but for what frozen files hold.
+func copyRun(b *testing.B, from, to, id, was string) {
+	b.Helper()
+	if err := os.Mkdir(to, 0o755); err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range []string{"status.json", "run.json", "events.jsonl", "lock"} {
+		text, err := os.ReadFile(filepath.Join(from, name))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(to, name), bytes.ReplaceAll(text, []byte(was), []byte(id)), 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
