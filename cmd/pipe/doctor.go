@@ -176,10 +176,8 @@ func (o *doctorOptions) compare(p *engine.Project, id string) error {
 		return err
 	}
 	fmt.Fprintf(o.out, "run %s: %s decided again, %s\n", id, plural(r.Steps, "step"), plural(len(r.Differences), "difference"))
-	for _, d := range r.Differences {
-		fmt.Fprintf(o.out, "  step %d, %s:\n", d.Seq, d.Event)
-		fmt.Fprintf(o.out, "    recorded: %s\n", orNothing(d.Recorded))
-		fmt.Fprintf(o.out, "    decided:  %s\n", orNothing(d.Decided))
+	for i := range r.Differences {
+		writeDifference(o.out, &r.Differences[i])
 	}
 	return nil
 }
