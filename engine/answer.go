@@ -98,7 +98,7 @@ func (w *waiter) wait(ctx context.Context) (Answered, error) {
 		s, err := w.p.openRun(w.id, w.opt.Follow)
 		if err == nil {
 			out, err := w.take(ctx, s)
-			return out, errors.Join(err, s.close())
+			return out, s.end(err)
 		}
 		if !errors.Is(err, journal.ErrHeld) {
 			return Answered{}, err

@@ -52,7 +52,7 @@ func (p *Project) Run(ctx context.Context, l *Loaded, o RunOptions) (Result, err
 		return Result{}, err
 	}
 	if err := s.create(l, start); err != nil {
-		return Result{}, errors.Join(err, s.close())
+		return Result{}, s.end(err)
 	}
 	b.Dir = s.dir
 	if o.Begun != nil {
@@ -60,7 +60,7 @@ func (p *Project) Run(ctx context.Context, l *Loaded, o RunOptions) (Result, err
 	}
 	start.At = s.driver.Now()
 	res, err := s.run(ctx, start, start.Run)
-	return res, errors.Join(err, s.close())
+	return res, s.end(err)
 }
 
 // plan makes the event with which the run starts.
@@ -95,10 +95,13 @@ func (s *session) create(l *Loaded, start machine.Start) error {
 		return fmt.Errorf("making the run's folder: %w", err)
 	}
 	err := s.fill(l, start)
-	if err != nil {
-		err = errors.Join(err, os.RemoveAll(s.dir))
+	if err == nil {
+		return nil
 	}
-	return err
+	if e := (*journal.StorageError)(nil); errors.As(err, &e) {
+		err = fmt.Errorf("the run did not begin: %s %q: %w", e.Op, e.Path, e.Err)
+	}
+	return errors.Join(err, os.RemoveAll(s.dir))
 }
 
 func (s *session) fill(l *Loaded, start machine.Start) error {
@@ -158,7 +161,7 @@ func (p *Project) Resume(ctx context.Context, id string, f Follow) (Result, erro
 		return Result{}, err
 	}
 	res, err := s.goOn(ctx)
-	return res, errors.Join(err, s.close())
+	return res, s.end(err)
 }
 
 func (s *session) goOn(ctx context.Context) (Result, error) {

@@ -94,6 +94,9 @@ func TestAJournalThatAStageDeletes(t *testing.T) {
 	if !errors.Is(err, journal.ErrReplaced) || !strings.Contains(err.Error(), "a copy is in") {
 		t.Errorf("got %v", err)
 	}
+	if n := strings.Count(err.Error(), "a copy is in"); n != 1 {
+		t.Errorf("it is said %d times: %v", n, err)
+	}
 	if exists(filepath.Join(p.Root, "later")) {
 		t.Error("a stage started after that")
 	}

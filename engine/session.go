@@ -73,7 +73,7 @@ func (p *Project) openRun(id string, f Follow) (*session, error) {
 		return nil, err
 	}
 	if err := s.fold(); err != nil {
-		return nil, errors.Join(err, s.close())
+		return nil, s.end(err)
 	}
 	return s, nil
 }
@@ -205,17 +205,21 @@ func (s *session) run(ctx context.Context, first machine.Event, info machine.Run
 	return Result{Run: info, Dir: s.dir, Status: status}, err
 }
 
-// close gives everything back.
-func (s *session) close() error {
-	var err error
+// end gives everything back and returns err, with what went wrong on the way if that is something else.
+func (s *session) end(err error) error {
+	var closing []error
 	if s.writer != nil {
-		err = s.writer.Close()
+		closing = append(closing, s.writer.Close())
 	}
-	if s.space != nil {
-		err = errors.Join(err, s.space.Release())
+	for _, lock := range []*journal.Lock{s.space, s.lock} {
+		if lock != nil {
+			closing = append(closing, lock.Release())
+		}
 	}
-	if s.lock != nil {
-		err = errors.Join(err, s.lock.Release())
+	for _, c := range closing {
+		if c != nil && !errors.Is(err, c) { // a journal that failed fails again when it is closed
+			err = errors.Join(err, c)
+		}
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"example.com/pipe/engine/journal"
@@ -29,14 +30,14 @@ func (d *Driver) folder(s *machine.StageStarted) *folder {
 }
 
 // dispatch starts the worker of a try.
-func (d *Driver) dispatch(s *machine.StageStarted) {
+func (d *Driver) dispatch(work context.Context, s *machine.StageStarted) {
 	t := &try{d: d, node: d.opt.Machine.Node(s.Stage), s: s, f: d.folder(s)}
-	d.work(s.Effect, "it carried out stage "+s.Stage, func(ctx context.Context) outcome {
+	d.start(work, s.Effect, "it carried out stage "+s.Stage, func(ctx context.Context) outcome {
 		began := d.opt.Now()
 		defer t.f.close()
 		ended, err := t.run(ctx)
 		if err == nil && s.WantTree {
-			ended.Tree, err = t.tree()
+			ended.Tree, err = t.tree(work)
 		}
 		if err != nil {
 			return outcome{err: fmt.Errorf("stage %q: %w", s.Stage, err)}
@@ -51,8 +52,8 @@ func (d *Driver) dispatch(s *machine.StageStarted) {
 }
 
 // tree reads the workspace after the try, also when the try was stopped.
-func (t *try) tree() (*machine.Tree, error) {
-	tree, err := t.d.readTree(t.d.workCtx, t.s.Base)
+func (t *try) tree(work context.Context) (*machine.Tree, error) {
+	tree, err := t.d.readTree(work, t.s.Base)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +93,13 @@ func (t *try) run(ctx context.Context) (machine.StageEnded, error) {
 	if err != nil {
 		return machine.StageEnded{}, err
 	}
-	return t.read(&out), nil
+	ended := t.read(&out)
+	if ended.Class != "" && ctx.Err() == nil && isFull(t.f.run) {
+		// What the stage could not write may be what it failed for: it is not its fault, and once there is
+		// room it runs again.
+		return ended, &journal.StorageError{Op: "carry out the stage in", Path: t.f.path(""), Err: syscall.ENOSPC}
+	}
+	return ended, nil
 }
 
 // call hands the try to its kind.

@@ -55,9 +55,13 @@ type Driver struct {
 	taken   map[string]bool // ids of answers that the journal holds
 	asking  bool            // an answer is being prepared
 
-	workCtx  context.Context // of all workers
-	stopWork context.CancelCauseFunc
-	workers  sync.WaitGroup
+	crew crew
+}
+
+// crew are the workers, one for each effect that is carried out. Their contexts come from one that Run makes
+// and ends.
+type crew struct {
+	sync.WaitGroup
 	outcomes chan outcome
 	quit     chan struct{} // closed when outcomes are read no more
 }
@@ -80,14 +84,13 @@ type timer struct {
 // New returns a driver.
 func New(opt Options) *Driver {
 	d := &Driver{
-		opt:      opt,
-		reports:  append(reportPaths(&opt.Plan.Graph), opt.Exclude...),
-		env:      baseEnviron(opt.Environ, opt.CleanEnv),
-		kinds:    make(map[string]stage.Kind, len(opt.Kinds)),
-		running:  map[string]context.CancelCauseFunc{},
-		taken:    map[string]bool{},
-		outcomes: make(chan outcome),
-		quit:     make(chan struct{}),
+		opt:     opt,
+		reports: append(reportPaths(&opt.Plan.Graph), opt.Exclude...),
+		env:     baseEnviron(opt.Environ, opt.CleanEnv),
+		kinds:   make(map[string]stage.Kind, len(opt.Kinds)),
+		running: map[string]context.CancelCauseFunc{},
+		taken:   map[string]bool{},
+		crew:    crew{outcomes: make(chan outcome), quit: make(chan struct{})},
 	}
 	for _, k := range opt.Kinds {
 		d.kinds[k.Name] = k

@@ -130,7 +130,7 @@ func (d *Driver) removeAnswer(id string) error {
 
 // lookAtInbox starts to take the first answer, if there is one and none is being taken. The workspace is
 // read by a worker, since that may take a while.
-func (d *Driver) lookAtInbox() error {
+func (d *Driver) lookAtInbox(work context.Context) error {
 	if d.asking {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (d *Driver) lookAtInbox() error {
 		return err
 	}
 	d.asking = true
-	d.work("answer "+a.ID, "it read the workspace for an answer", func(ctx context.Context) outcome {
+	d.start(work, "answer "+a.ID, "it read the workspace for an answer", func(ctx context.Context) outcome {
 		a, err := d.withTree(ctx, a)
 		if err != nil {
 			return outcome{answer: true, err: err}
@@ -175,6 +175,10 @@ func (d *Driver) answered(id string) error {
 // TakeAnswers journals the answers that are in the inbox, in order, without carrying the run on: nothing
 // starts before a Run with Resumed.
 func (d *Driver) TakeAnswers(ctx context.Context) error {
+	return ifFull(d.opt.Dir, d.takeAnswers(ctx))
+}
+
+func (d *Driver) takeAnswers(ctx context.Context) error {
 	if err := d.derived.rebuild(); err != nil {
 		return err
 	}

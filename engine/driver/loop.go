@@ -20,42 +20,39 @@ const inboxPause = 150 * time.Millisecond
 // any other error is a failure of ours, after which the run can be resumed. In every case all workers and
 // their processes have ended.
 func (d *Driver) Run(ctx context.Context, first machine.Event) (machine.RunStatus, error) {
-	d.workCtx, d.stopWork = context.WithCancelCause(context.WithoutCancel(ctx))
-	err := d.begin(first)
+	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	err := d.begin(work, first)
 	if err == nil {
-		err = d.loop(ctx)
+		err = d.loop(ctx, work)
 	}
-	if err != nil {
-		d.stopWork(err)
+	stop(err)
+	close(d.crew.quit)
+	d.crew.Wait()
+	if err == nil {
+		err = d.derived.flush()
 	}
-	close(d.quit)
-	d.stopWork(context.Canceled)
-	d.workers.Wait()
-	if err != nil {
-		return d.opt.Machine.Status(), err
-	}
-	return d.opt.Machine.Status(), d.derived.flush()
+	return d.opt.Machine.Status(), ifFull(d.opt.Dir, err)
 }
 
 // begin makes the derived files, steps the first event, and carries out the effects that are open. Timers
 // that are due fire at once, before anything else of the loop.
-func (d *Driver) begin(first machine.Event) error {
+func (d *Driver) begin(work context.Context, first machine.Event) error {
 	if err := d.derived.rebuild(); err != nil {
 		return err
 	}
 	if _, resumes := first.(machine.Resumed); !resumes {
-		return d.step(first)
+		return d.step(work, first)
 	}
 	// What follows from Resumed is among the open effects.
 	if err := d.record(first); err != nil {
 		return err
 	}
-	return d.recover(d.opt.Machine.OpenEffects())
+	return d.recover(work, d.opt.Machine.OpenEffects())
 }
 
 // recover carries out the effects that are open when a process of ours takes a run over. A try that can
 // have begun is lost; everything else is carried out again as it is.
-func (d *Driver) recover(open []machine.Effect) error {
+func (d *Driver) recover(work context.Context, open []machine.Effect) error {
 	var lost []machine.Effect
 	for _, e := range open {
 		dispatch, ok := e.(machine.Dispatch)
@@ -72,11 +69,11 @@ func (d *Driver) recover(open []machine.Effect) error {
 	}
 	for _, e := range open {
 		if !isOneOf(e, lost) {
-			d.carryOut(e)
+			d.carryOut(work, e)
 		}
 	}
 	for _, e := range lost {
-		if err := d.step(machine.StageLost{At: d.now(), Effect: e.EffectID()}); err != nil {
+		if err := d.step(work, machine.StageLost{At: d.now(), Effect: e.EffectID()}); err != nil {
 			return err
 		}
 	}
@@ -88,8 +85,8 @@ func isOneOf(e machine.Effect, of []machine.Effect) bool {
 	return slices.ContainsFunc(of, func(o machine.Effect) bool { return o.EffectID() == e.EffectID() })
 }
 
-// loop takes events until there is nothing more to wait for.
-func (d *Driver) loop(ctx context.Context) error {
+// loop takes events until there is nothing more to wait for, or ctx ends. Workers get the other context.
+func (d *Driver) loop(ctx, work context.Context) error {
 	ticker := time.NewTicker(inboxPause)
 	defer ticker.Stop()
 	due := time.NewTimer(time.Hour)
@@ -98,7 +95,7 @@ func (d *Driver) loop(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return &Stopped{context.Cause(ctx)}
 		}
-		if fired, err := d.fireTimer(); fired || err != nil {
+		if fired, err := d.fireTimer(work); fired || err != nil {
 			if err != nil {
 				return err
 			}
@@ -106,18 +103,18 @@ func (d *Driver) loop(ctx context.Context) error {
 		}
 		if look {
 			look = false
-			if err := d.lookAtInbox(); err != nil {
+			if err := d.lookAtInbox(work); err != nil {
 				return err
 			}
 		}
-		if over, err := d.isOver(); over || err != nil {
+		if over, err := d.isOver(work); over || err != nil {
 			return err
 		}
 		due.Reset(d.untilDue())
 		select {
 		case <-ctx.Done():
-		case o := <-d.outcomes:
-			if err := d.take(o); err != nil {
+		case o := <-d.crew.outcomes:
+			if err := d.take(work, o); err != nil {
 				return err
 			}
 			look = o.answer
@@ -133,7 +130,7 @@ func (d *Driver) loop(ctx context.Context) error {
 
 // isOver reports whether the loop may end: the run is over, or waits for a person and no answer of one is
 // on its way.
-func (d *Driver) isOver() (bool, error) {
+func (d *Driver) isOver(work context.Context) (bool, error) {
 	status := d.opt.Machine.Status()
 	if status.Ended() {
 		return true, nil
@@ -141,7 +138,7 @@ func (d *Driver) isOver() (bool, error) {
 	if status != machine.RunIsPaused && status != machine.RunIsWaiting {
 		return false, nil
 	}
-	if err := d.lookAtInbox(); err != nil { // an answer may have come since the last look
+	if err := d.lookAtInbox(work); err != nil { // an answer may have come since the last look
 		return false, err
 	}
 	if err := d.derived.flush(); err != nil {
@@ -163,17 +160,17 @@ func (d *Driver) untilDue() time.Duration {
 }
 
 // fireTimer fires the first timer that is due.
-func (d *Driver) fireTimer() (bool, error) {
+func (d *Driver) fireTimer(work context.Context) (bool, error) {
 	if len(d.timers) == 0 || d.timers[0].until > machine.At(d.opt.Now()) {
 		return false, nil
 	}
 	t := d.timers[0]
 	d.timers = d.timers[1:]
-	return true, d.step(machine.TimerFired{At: d.now(), Effect: t.effect})
+	return true, d.step(work, machine.TimerFired{At: d.now(), Effect: t.effect})
 }
 
 // take steps what a worker brought.
-func (d *Driver) take(o outcome) error {
+func (d *Driver) take(work context.Context, o outcome) error {
 	delete(d.running, o.effect)
 	if o.answer {
 		d.asking = false
@@ -182,7 +179,7 @@ func (d *Driver) take(o outcome) error {
 		return o.err
 	}
 	if o.event != nil {
-		if err := d.step(o.event(d.now())); err != nil {
+		if err := d.step(work, o.event(d.now())); err != nil {
 			return err
 		}
 	}
@@ -193,10 +190,10 @@ func (d *Driver) take(o outcome) error {
 }
 
 // step takes an event through the machine and carries out what follows from it.
-func (d *Driver) step(ev machine.Event) error {
+func (d *Driver) step(work context.Context, ev machine.Event) error {
 	effects, err := d.decide(ev)
 	for _, e := range effects {
-		d.carryOut(e)
+		d.carryOut(work, e)
 	}
 	return err
 }
@@ -257,10 +254,10 @@ func eventText(ev machine.Event) string {
 }
 
 // carryOut starts what an effect asks for.
-func (d *Driver) carryOut(e machine.Effect) {
+func (d *Driver) carryOut(work context.Context, e machine.Effect) {
 	switch e := e.(type) {
 	case machine.Dispatch:
-		d.dispatch(e.Started)
+		d.dispatch(work, e.Started)
 	case machine.Stop:
 		if stop, ok := d.running[e.Effect]; ok {
 			stop(errStop)
@@ -274,7 +271,7 @@ func (d *Driver) carryOut(e machine.Effect) {
 		})
 		d.timers = slices.Insert(d.timers, at, timer{e.Effect, e.Until})
 	case machine.ReadTree:
-		d.work(e.Effect, "it read the workspace", func(ctx context.Context) outcome {
+		d.start(work, e.Effect, "it read the workspace", func(ctx context.Context) outcome {
 			tree, err := d.readTree(ctx, e.Since)
 			if err != nil {
 				return outcome{err: err}
@@ -289,17 +286,17 @@ func (d *Driver) carryOut(e machine.Effect) {
 // errStop is the cause of the end of a try that the machine stops.
 var errStop = errors.New("the run stops this stage")
 
-// work starts a worker for an effect. Its outcome is for the loop; once the loop has ended, for nobody.
-func (d *Driver) work(effect, what string, do func(context.Context) outcome) {
-	ctx, stop := context.WithCancelCause(d.workCtx)
+// start starts a worker for an effect. Its outcome is for the loop; once the loop has ended, for nobody.
+func (d *Driver) start(work context.Context, effect, what string, do func(context.Context) outcome) {
+	ctx, stop := context.WithCancelCause(work)
 	d.running[effect] = stop
-	d.workers.Go(func() {
+	d.crew.Go(func() {
 		defer stop(nil)
 		o := guard(ctx, what, do)
 		o.effect = effect
 		select {
-		case d.outcomes <- o:
-		case <-d.quit:
+		case d.crew.outcomes <- o:
+		case <-d.crew.quit:
 		}
 	})
 }
