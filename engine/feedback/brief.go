@@ -34,7 +34,7 @@ type BriefInput struct {
 
 // Brief is the Markdown that the target gets: at most BriefTokens whatever the items hold, counted by
 // count. It is empty if there is neither an open blocking item nor a note. Security issues come first, then
-// the order of sources, then that of ids. Up to five items are shown and the others counted; over the cap
+// the order of sources, then the numbers of items. Up to five items are shown and the others counted; over the cap
 // the first three and where to find the rest, and then fixes, descriptions, paths and agents are shortened,
 // in this order, until the cap holds.
 //
@@ -146,7 +146,7 @@ func briefOrder(in BriefInput) []Item {
 		if pa, pb := position(&a), position(&b); pa != pb {
 			return pa - pb
 		}
-		return idNumber(a.ID) - idNumber(b.ID)
+		return compareIDs(a.ID, b.ID)
 	})
 	return collapse(out)
 }

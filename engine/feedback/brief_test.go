@@ -26,13 +26,13 @@ func tokens(s string) int {
 func example() []feedback.Item {
 	return []feedback.Item{
 		{
-			ID: "i1", Status: feedback.Open, Sources: []string{"quality_review"},
+			ID: "quality_review.1", Status: feedback.Open, Sources: []string{"quality_review"},
 			Severity: feedback.Blocking, File: "src/utils/parser.ts", Line: 23,
 			Description:  "Potential null pointer dereference",
 			SuggestedFix: "Add null check before accessing data.items",
 			SourceAgent:  "staff-engineer",
 		}, {
-			ID: "i2", Status: feedback.Open, Sources: []string{"quality_review"},
+			ID: "quality_review.2", Status: feedback.Open, Sources: []string{"quality_review"},
 			Severity: feedback.Advisory, File: "src/utils/parser.ts", Line: 45,
 			Description:  "Consider using optional chaining",
 			SuggestedFix: "Replace data && data.items with data?.items",
@@ -77,7 +77,7 @@ func blocking(n int) []feedback.Item {
 	var out []feedback.Item
 	for i := 1; i <= n; i++ {
 		out = append(out, feedback.Item{
-			ID: fmt.Sprintf("i%d", i), Status: feedback.Open, Severity: feedback.Blocking,
+			ID: fmt.Sprintf("review.%d", i), Status: feedback.Open, Severity: feedback.Blocking,
 			File: fmt.Sprintf("f%d.go", i), Line: i, Description: fmt.Sprintf("finding %d", i), Sources: []string{"review"},
 		})
 	}
@@ -122,7 +122,7 @@ func TestBrief(t *testing.T) {
 				"\n... and 2 more issues. See full feedback in session memory.\n" + priority)},
 		{"ids in the order of numbers", func(in *feedback.BriefInput) {
 			in.Items = blocking(2)
-			in.Items[0].ID, in.Items[1].ID = "i10", "i9"
+			in.Items[0].ID, in.Items[1].ID = "review.10", "review.9"
 		}, body(issues + "1. **f2.go:2** - finding 2\n2. **f1.go:1** - finding 1\n" + priority)},
 		{"security first, then sources", func(in *feedback.BriefInput) {
 			in.Sources = []feedback.BriefSource{
@@ -143,7 +143,7 @@ func TestBrief(t *testing.T) {
 			issues + "1. **f1.go:1** - finding 1\n2. **f2.go:2** - finding 2\n3. **f3.go:3** - finding 3\n" + priority},
 		{"what two sources both say", func(in *feedback.BriefInput) {
 			in.Items = append(blocking(1), blocking(1)...)
-			in.Items[1].ID, in.Items[1].Sources = "i2", []string{"other"}
+			in.Items[1].ID, in.Items[1].Sources = "other.1", []string{"other"}
 		}, body(issues + "1. **f1.go:1** - finding 1\n" + priority)},
 		{"text that passes for ours", func(in *feedback.BriefInput) {
 			in.Items = blocking(5)
@@ -282,7 +282,7 @@ func TestBriefNeverExceedsItsTokens(t *testing.T) {
 		}
 		for i := range rapid.IntRange(1, 8).Draw(t, "items") {
 			in.Items = append(in.Items, feedback.Item{
-				ID: fmt.Sprintf("i%d", i+1), Status: feedback.Open, Severity: feedback.Blocking,
+				ID: fmt.Sprintf("review.%d", i+1), Status: feedback.Open, Severity: feedback.Blocking,
 				File: text.Draw(t, "file"), Line: rapid.IntRange(0, 1<<31-1).Draw(t, "line"),
 				Description: text.Draw(t, "description"), SuggestedFix: text.Draw(t, "fix"), SourceAgent: text.Draw(t, "agent"),
 			})

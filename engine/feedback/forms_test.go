@@ -215,7 +215,7 @@ func TestStateFileIsYAML(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := feedback.State{TaskID: text.Draw(t, "task"), Pair: feedback.Pair{Source: text.Draw(t, "source"), Target: "t"},
 			Iteration: 1, Max: 2, LastAction: feedback.Action(rapid.IntRange(0, 3).Draw(t, "action")),
-			Items: []feedback.Item{{ID: "i1", Description: text.Draw(t, "description"), File: text.Draw(t, "file")}}}
+			Items: []feedback.Item{{ID: "review.1", Description: text.Draw(t, "description"), File: text.Draw(t, "file")}}}
 		_, rest, _ := strings.Cut(feedback.StateFile(s), "---\n")
 		front, _, ok := strings.Cut(rest, "\n---\n")
 		if !ok {

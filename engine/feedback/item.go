@@ -48,7 +48,7 @@ type Item struct {
 	GateID       string   `json:"gate_id,omitempty"`
 	Category     string   `json:"category,omitempty"` // "security" comes first in a brief
 
-	ID          string   `json:"id,omitempty"` // "i1", "i2", … in a run; never changes
+	ID          string   `json:"id,omitempty"` // source and number: "quality_review.1"; never changes, is never given twice
 	Status      Status   `json:"status,omitempty"`
 	FirstRound  int      `json:"first_round,omitempty"`  // iteration of the loop in which it was found
 	LastRound   int      `json:"last_round,omitempty"`   // iteration in which its source last gave or confirmed it

@@ -4,18 +4,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 )
 
-// Ledger holds every item of a run, in order of ids, and keeps their identity over the rounds. Its only
-// mutator is Apply: the other methods say what would change, so that a caller can record it first. Changes
-// must be applied before the next ones are asked for. The zero Ledger is empty.
+// Ledger holds every item of a run and keeps their identity over the rounds. Its lists are in order of ids
+// (by source, then by number), so that they are the same in whatever order reviews end. Its only mutator is
+// Apply: the other methods say what would change, so that a caller can record it first. Changes must be
+// applied before the next ones are asked for. The zero Ledger is empty.
 type Ledger struct {
-	items    []Item
+	items    []Item           // in the order in which they were opened
+	order    []int            // positions of all items, in order of ids
 	position map[string]int   // by id
-	bySource map[string][]int // positions of the items of a source, ascending
-	blocking []int            // positions of the open blocking items, ascending
+	bySource map[string][]int // positions of the items of a source, in order of ids
+	highest  map[string]int   // by source: the highest number that an id of it has
 }
 
 // Change is the full new state of an item, by its id: one just opened, or one that changed.
@@ -25,75 +25,47 @@ type Change struct {
 
 // Apply makes a change part of the ledger: it replaces the item with this id, or adds it.
 func (l *Ledger) Apply(c Change) {
-	if pos, ok := l.position[c.Item.ID]; ok {
-		l.items[pos] = c.Item
-		l.index(pos)
-		return
-	}
-	number := idNumber(c.Item.ID)
-	pos := len(l.items)
-	for pos > 0 && idNumber(l.items[pos-1].ID) > number {
-		pos--
-	}
-	l.items = slices.Insert(l.items, pos, c.Item)
-	if pos == len(l.items)-1 {
-		l.index(pos)
-		return
-	}
-	// An id out of order, which only a journal of another hand holds: all later positions moved.
-	l.position, l.bySource, l.blocking = nil, nil, nil
-	for i := range l.items {
-		l.index(i)
-	}
-}
-
-// index brings the indexes in line with the item at pos.
-func (l *Ledger) index(pos int) {
 	if l.position == nil {
-		l.position, l.bySource = make(map[string]int), make(map[string][]int)
+		l.position, l.bySource, l.highest = make(map[string]int), make(map[string][]int), make(map[string]int)
 	}
-	item := &l.items[pos]
-	l.position[item.ID] = pos
-	for _, source := range item.Sources {
-		l.bySource[source] = insertSorted(l.bySource[source], pos)
+	pos, known := l.position[c.Item.ID]
+	if known {
+		l.items[pos] = c.Item
+	} else {
+		pos = len(l.items)
+		l.items = append(l.items, c.Item)
+		l.order = l.insert(l.order, pos)
+		l.position[c.Item.ID] = pos
+		source, number := splitID(c.Item.ID)
+		l.highest[source] = max(l.highest[source], number)
 	}
-	if item.Severity == Blocking && item.IsOpen() {
-		l.blocking = insertSorted(l.blocking, pos)
-	} else if at, ok := slices.BinarySearch(l.blocking, pos); ok {
-		l.blocking = slices.Delete(l.blocking, at, at+1)
+	for _, source := range c.Item.Sources {
+		l.bySource[source] = l.insert(l.bySource[source], pos)
 	}
 }
 
-func insertSorted(in []int, n int) []int {
-	at, ok := slices.BinarySearch(in, n)
+// insert adds the position of an item to a list of positions in order of ids, unless it is there.
+func (l *Ledger) insert(in []int, pos int) []int {
+	at, ok := slices.BinarySearchFunc(in, l.items[pos].ID, func(p int, id string) int {
+		return compareIDs(l.items[p].ID, id)
+	})
 	if ok {
 		return in
 	}
-	return slices.Insert(in, at, n)
-}
-
-// idNumber is the N of "iN"; 0 for any other id.
-func idNumber(id string) int {
-	n, err := strconv.Atoi(strings.TrimPrefix(id, "i"))
-	if err != nil || !strings.HasPrefix(id, "i") {
-		return 0
-	}
-	return n
-}
-
-// nextID is the number of the next item.
-func (l *Ledger) nextID() int {
-	if len(l.items) == 0 {
-		return 1
-	}
-	return idNumber(l.items[len(l.items)-1].ID) + 1
+	return slices.Insert(in, at, pos)
 }
 
 // Len is the number of items.
 func (l *Ledger) Len() int { return len(l.items) }
 
 // Items gives all items, in order of ids.
-func (l *Ledger) Items() []Item { return slices.Clone(l.items) }
+func (l *Ledger) Items() []Item {
+	var out []Item
+	for _, pos := range l.order {
+		out = append(out, l.items[pos])
+	}
+	return out
+}
 
 // Get gives the item with this id.
 func (l *Ledger) Get(id string) (Item, bool) {
@@ -115,15 +87,6 @@ func (l *Ledger) Open(source string) []Item { return l.pick(source, (*Item).IsOp
 // OpenBlocking gives the open blocking items of a source, in order of ids.
 func (l *Ledger) OpenBlocking(source string) []Item {
 	return l.pick(source, func(i *Item) bool { return i.Severity == Blocking && i.IsOpen() })
-}
-
-// AllOpenBlocking gives the open blocking items of all sources, in order of ids.
-func (l *Ledger) AllOpenBlocking() []Item {
-	out := make([]Item, 0, len(l.blocking))
-	for _, pos := range l.blocking {
-		out = append(out, l.items[pos])
-	}
-	return out
 }
 
 func (l *Ledger) pick(source string, want func(*Item) bool) []Item {
@@ -188,7 +151,7 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 	if len(l.items) == 0 {
 		return []byte("[]"), nil
 	}
-	return json.Marshal(l.items)
+	return json.Marshal(l.Items())
 }
 
 // UnmarshalJSON reads what MarshalJSON gave; what the ledger held before is gone.

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Merge gives what the result of a review changes: items opened, under ids that continue the ledger's, and
-// items of this source that it confirmed or closed, in order of ids. A nil result changes nothing.
+// Merge gives what the result of a review changes: items of this source that it confirmed or closed, and
+// then items opened, whose numbers continue the source's highest; in order of ids. A nil result changes
+// nothing.
 //
 // An item of the result is an earlier open or waived item of the same source if both have the same
 // fingerprint, or the same severity, file, line and description; exact repeats within one result are one
@@ -27,17 +28,17 @@ func (l *Ledger) Merge(source string, round int, r *Result) []Change {
 	}
 	m.match()
 	out := m.changes(r, replyStatuses(r.Replies))
-	next := l.nextID()
+	next := l.highest[source]
 	for i := range m.given {
 		if m.matched[i] >= 0 {
 			continue
 		}
+		next++
 		item := m.given[i]
-		item.ID = "i" + strconv.Itoa(next)
+		item.ID = itemID(source, next)
 		item.Status, item.StatusRound, item.By, item.Reason, item.Disputes = Open, round, source, "", 0
 		item.FirstRound, item.LastRound, item.Sources = round, round, []string{source}
 		out = append(out, Change{item})
-		next++
 	}
 	return out
 }

@@ -113,10 +113,10 @@ func TestNormaliseKeepsAndClears(t *testing.T) {
 		Summary: " s\xff ", Prior: feedback.PriorAllFixed,
 		Items: []feedback.Item{{
 			Severity: feedback.Blocking, Description: " d ", File: "a.go", Line: 2, SourceAgent: "", GateID: "g", Category: "security",
-			ID: "i7", Status: feedback.Waived, FirstRound: 3, LastRound: 4, Sources: []string{"x"}, Reason: "r", By: "b",
+			ID: "review.7", Status: feedback.Waived, FirstRound: 3, LastRound: 4, Sources: []string{"x"}, Reason: "r", By: "b",
 			StatusRound: 2, Disputes: 5, Fingerprint: "f", Flags: []string{"kept"},
 		}, {Severity: feedback.Advisory, Description: "d", SourceAgent: "ciso"}},
-		Replies: []feedback.Reply{{ID: " i1 ", Status: feedback.Fixed, Reason: " r "}},
+		Replies: []feedback.Reply{{ID: " review.1 ", Status: feedback.Fixed, Reason: " r "}},
 	}
 	want := feedback.Result{
 		Summary: "s\uFFFD", Prior: feedback.PriorAllFixed,
@@ -124,7 +124,7 @@ func TestNormaliseKeepsAndClears(t *testing.T) {
 			Severity: feedback.Blocking, Description: "d", File: "a.go", Line: 2, SourceAgent: "go", GateID: "g", Category: "security",
 			Fingerprint: "f", Flags: []string{"kept"},
 		}, {Severity: feedback.Advisory, Description: "d", SourceAgent: "ciso"}},
-		Replies: []feedback.Reply{{ID: "i1", Status: feedback.Fixed, Reason: "r"}},
+		Replies: []feedback.Reply{{ID: "review.1", Status: feedback.Fixed, Reason: "r"}},
 	}
 	got, err := feedback.Normalise(in, feedback.Context{Agent: "go"})
 	if err != nil {
@@ -133,7 +133,7 @@ func TestNormaliseKeepsAndClears(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if in.Items[0].ID != "i7" || in.Replies[0].ID != " i1 " {
+	if in.Items[0].ID != "review.7" || in.Replies[0].ID != " review.1 " {
 		t.Error("the result handed over was changed")
 	}
 }
@@ -213,8 +213,8 @@ func TestReadResult(t *testing.T) {
 	full := feedback.Item{Severity: feedback.Blocking, File: "a.go", Line: 42, Description: "d", SuggestedFix: "f", SourceAgent: "ciso", Category: "security"}
 	one := []feedback.Item{full}
 	none := []feedback.Item{}
-	replies := []feedback.Reply{{ID: "i1", Status: feedback.NotFixed, Reason: "still there"}, {ID: "i2", Status: feedback.Fixed}}
-	const answers = `[{"id":"i1","status":"not_fixed","reason":"still there"},{"id":"i2","status":"fixed"}]`
+	replies := []feedback.Reply{{ID: "review.1", Status: feedback.NotFixed, Reason: "still there"}, {ID: "review.2", Status: feedback.Fixed}}
+	const answers = `[{"id":"review.1","status":"not_fixed","reason":"still there"},{"id":"review.2","status":"fixed"}]`
 	tests := []struct {
 		doc  string
 		want feedback.Result
@@ -288,9 +288,9 @@ func TestReadResultRefuses(t *testing.T) {
 		{`{"replies":3}`, "replies: expected a list"},
 		{`{"replies":[3]}`, "replies[0]: expected an object with id and status"},
 		{`{"replies":[{"status":"fixed"}]}`, "replies[0].id: missing"},
-		{`{"replies":[{"id":"i1"}]}`, `replies[0].status: "" is no answer`},
-		{`{"replies":[{"id":"i1","status":"waived"}]}`, `replies[0].status: "waived" is no answer, expected "fixed", "not_fixed", "withdrawn" or "disputed"`},
-		{`{"replies":[{"id":"i1","status":"disputed"}]}`, "replies[0].reason: missing, expected why the item is disputed"},
+		{`{"replies":[{"id":"review.1"}]}`, `replies[0].status: "" is no answer`},
+		{`{"replies":[{"id":"review.1","status":"waived"}]}`, `replies[0].status: "waived" is no answer, expected "fixed", "not_fixed", "withdrawn" or "disputed"`},
+		{`{"replies":[{"id":"review.1","status":"disputed"}]}`, "replies[0].reason: missing, expected why the item is disputed"},
 		{`{"replies":[{"id":7,"status":"fixed"}]}`, "replies[0].id: expected text"},
 	}
 	for _, test := range tests {
