@@ -43,6 +43,7 @@ type derived struct {
 
 	touched []string // sources whose state file is to be written
 
+	built   bool // the files are this process's own
 	dirty   bool
 	written time.Time         // when run.json was last written
 	status  machine.RunStatus // that it tells
@@ -136,8 +137,13 @@ func (w *derived) touch(at machine.Instant, source string) {
 	}
 }
 
-// rebuild writes all derived files anew. What lay in their place is gone.
+// rebuild writes all derived files anew. What lay in their place is gone. Once is enough: a process that
+// takes an answer and then carries the run on keeps what it wrote.
 func (w *derived) rebuild() error {
+	if w.built {
+		return nil
+	}
+	w.built = true
 	for _, name := range []string{RunFile, StatusFile, FeedbackLog, SessionDir} {
 		if err := os.RemoveAll(filepath.Join(w.dir, name)); err != nil {
 			return derivedError(name, err)
