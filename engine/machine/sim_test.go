@@ -69,7 +69,7 @@ func simulate(t *testing.T, shard int) simCounts {
 }
 
 // TestRoutingIgnoresOrder runs each plan with the same outcomes in two orders of ending: what is routed for
-// each loop, the items and the end must be the same.
+// each loop, the items with their ids and the end must be the same.
 func TestRoutingIgnoresOrder(t *testing.T) {
 	for shard := range shards {
 		t.Run(strconv.Itoa(shard), func(t *testing.T) {
@@ -473,7 +473,7 @@ func (w *world) summary() string {
 		if w.m.Node(item.Sources[0]).Loop == nil {
 			continue // of a stage beside the loops: a routing may have cancelled it before it said anything
 		}
-		lines = append(lines, fmt.Sprintf("item %v %q %s %d-%d", item.Sources, item.Description, item.Status, item.FirstRound, item.LastRound))
+		lines = append(lines, fmt.Sprintf("item %s %v %q %s %d-%d", id, item.Sources, item.Description, item.Status, item.FirstRound, item.LastRound))
 	}
 	for path, s := range w.check.stages {
 		if strings.Contains(path, "[") {
