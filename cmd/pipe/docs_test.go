@@ -1,0 +1,329 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"example.com/pipe/engine/expr"
+	"example.com/pipe/engine/value"
+)
+
+// repository is the repository's folder, seen from this package.
+var repository = filepath.Join("..", "..")
+
+// docFiles lists the documents for people.
+func docFiles(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(repository, "docs", "*.md"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no documents in docs: %v", err)
+	}
+	return append(files, filepath.Join(repository, "README.md"))
+}
+
+func readDoc(t *testing.T, file string) string {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestDocTables holds what documents say of functions, kinds and exit statuses to what the program declares.
+// With -update the tables are written anew.
+func TestDocTables(t *testing.T) {
+	for _, table := range []struct{ file, mark, text string }{
+		{"language.md", "functions", functionTable()},
+		{"language.md", "kinds", kindTables()},
+		{"running.md", "exit-codes", "```text\n" + exitCodesText + "```\n"},
+	} {
+		file := filepath.Join(repository, "docs", table.file)
+		text := readDoc(t, file)
+		begin := regexp.MustCompile(`<!-- ` + table.mark + `\b[^>]*-->\n`).FindStringIndex(text)
+		if begin == nil {
+			t.Errorf("%s has no place for the table of %s", table.file, table.mark)
+			continue
+		}
+		end := strings.Index(text[begin[1]:], "<!-- end -->")
+		if end < 0 {
+			t.Fatalf("%s: the table of %s has no end", table.file, table.mark)
+		}
+		if text[begin[1]:begin[1]+end] == table.text {
+			continue
+		}
+		if !*update {
+			t.Errorf("%s: the table of %s differs from what the program declares; run this test with -update", table.file, table.mark)
+			continue
+		}
+		text = text[:begin[1]] + table.text + text[begin[1]+end:]
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func functionTable() string {
+	var b strings.Builder
+	b.WriteString("| function | | example | gives |\n| --- | --- | --- | --- |\n")
+	for _, f := range expr.Functions() {
+		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` |\n", cell(f.Signature), cell(f.Doc), cell(f.Example), cell(f.Result))
+	}
+	return b.String()
+}
+
+func kindTables() string {
+	var b strings.Builder
+	for _, k := range kinds(nil) {
+		fmt.Fprintf(&b, "**%s.** %s\n\n| config | type | meaning | example |\n| --- | --- | --- | --- |\n", k.Name, k.Doc)
+		for _, f := range k.Config {
+			typ := f.Type.String()
+			if len(f.Type.Enum) > 0 {
+				typ = strings.Join(f.Type.Enum, " or ")
+			}
+			if f.Required {
+				typ += ", required"
+			}
+			doc := f.Doc
+			if f.Default != nil {
+				doc += "; default " + value.Describe(f.Default)
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` |\n", f.Name, cell(typ), cell(doc), cell(f.Example))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// cell is a text in a cell of a Markdown table.
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+
+// TestDocKeys asks for a row of language.md for each key that the language has, and for a key for each row
+// of the tables of keys.
+func TestDocKeys(t *testing.T) {
+	text := readDoc(t, filepath.Join(repository, "docs", "language.md"))
+	before, _, _ := strings.Cut(text, "\n## What runs")
+	var rows []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|").FindAllStringSubmatch(before, -1) {
+		rows = append(rows, m[1])
+	}
+	keys := languageKeys(t)
+	if len(keys) < 40 {
+		t.Fatalf("found only the keys %v", keys)
+	}
+	for _, k := range keys {
+		if !slices.Contains(rows, k) {
+			t.Errorf("language.md does not tell of the key %q", k)
+		}
+	}
+	for _, r := range rows {
+		if !slices.Contains(keys, r) {
+			t.Errorf("language.md tells of the key %q, which the language does not have", r)
+		}
+	}
+}
+
+// languageKeys reads the keys from the tables by which package specs reads documents: entries {name, func}.
+func languageKeys(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(repository, "specs", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if entry, ok := n.(*ast.CompositeLit); ok && len(entry.Elts) == 2 {
+				if _, ok := entry.Elts[1].(*ast.FuncLit); ok {
+					keys = append(keys, literal(t, entry.Elts[0]))
+				}
+			}
+			return true
+		})
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+func literal(t *testing.T, e ast.Expr) string {
+	t.Helper()
+	lit, ok := e.(*ast.BasicLit)
+	if !ok {
+		t.Fatalf("want a literal, got %T", e)
+	}
+	s, err := strconv.Unquote(lit.Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestDocClasses asks for a row of language.md for each failure class that anything can fail with.
+func TestDocClasses(t *testing.T) {
+	_, text, _ := strings.Cut(readDoc(t, filepath.Join(repository, "docs", "language.md")), "\n## Failure classes")
+	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(repository, "engine", "stage", "stage.go"), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	ast.Inspect(f, func(node ast.Node) bool {
+		spec, ok := node.(*ast.ValueSpec)
+		if !ok || fmt.Sprint(spec.Type) != "Class" {
+			return true
+		}
+		class := literal(t, spec.Values[0])
+		n++
+		switch class {
+		case "", "usage_limit", "auth": // success, and what no kind says
+		default:
+			if !strings.Contains(text, "\n| `"+class+"` |") {
+				t.Errorf("language.md does not tell of the failure class %q", class)
+			}
+		}
+		return true
+	})
+	if n < 10 {
+		t.Errorf("found only %d classes", n)
+	}
+}
+
+// example is a fenced block of a document: a file, whose first line "# path" names it, or a console.
+type example struct {
+	language, text string
+	from, to       int // of the text in the document
+}
+
+var fence = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
+
+func examples(text string) []example {
+	var out []example
+	for _, m := range fence.FindAllStringSubmatchIndex(text, -1) {
+		out = append(out, example{text[m[2]:m[3]], text[m[4]:m[5]], m[4], m[5]})
+	}
+	return out
+}
+
+// TestDocExamples puts the files of each document into a project, checks them, and runs the commands of its
+// consoles: what they print must be what the document shows, but for times and ids. With -update what
+// differs is written anew.
+func TestDocExamples(t *testing.T) {
+	for _, file := range docFiles(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			text := readDoc(t, file)
+			dir := t.TempDir()
+			pipelines := 0
+			for _, e := range examples(text) {
+				if e.language != "yaml" {
+					continue // also sh: commands for the repository itself, which CI runs
+				}
+				first, _, _ := strings.Cut(e.text, "\n")
+				name, ok := strings.CutPrefix(first, "# ")
+				if !ok || !filepath.IsLocal(name) {
+					t.Fatalf("the first line of an example does not name its file:\n%s", e.text)
+				}
+				writeInto(t, filepath.Join(dir, name), e.text)
+				if strings.HasPrefix(name, "pipelines/") {
+					pipelines++
+				}
+			}
+			if _, err := os.Stat(filepath.Join(dir, "pipe.yaml")); err != nil {
+				writeInto(t, filepath.Join(dir, "pipe.yaml"), "")
+			}
+			if pipelines > 0 {
+				out, err := pipeCmd(dir, "check").CombinedOutput()
+				if err != nil || !strings.Contains(string(out), "nothing found") {
+					t.Errorf("check: %v\n%s", err, out)
+				}
+			}
+			runConsoles(t, file, text, dir)
+		})
+	}
+}
+
+func writeInto(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// runConsoles runs the commands of a document's consoles, in order, in one folder.
+func runConsoles(t *testing.T, file, text, dir string) {
+	t.Helper()
+	got := text
+	shift := 0 // of what follows what was written anew
+	for _, e := range examples(text) {
+		if e.language != "console" {
+			continue
+		}
+		if !strings.HasPrefix(e.text, "$ ") {
+			t.Fatalf("a console does not begin with a command:\n%s", e.text)
+		}
+		out := console(t, dir, e.text)
+		if masked(out) == masked(e.text) {
+			continue
+		}
+		if !*update {
+			t.Errorf("the console shows\n%s\nand the program says\n%s", e.text, out)
+			continue
+		}
+		got = got[:e.from+shift] + out + got[e.to+shift:]
+		shift += len(out) - len(e.text)
+	}
+	if got != text {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// console runs the commands of a console and returns it with what they print.
+func console(t *testing.T, dir, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	for line := range strings.Lines(text) {
+		command, ok := strings.CutPrefix(line, "$ ")
+		if !ok {
+			continue
+		}
+		out.WriteString(line)
+		cmd := exec.Command("bash", "-c", command)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "USER=anna", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+		b, err := cmd.CombinedOutput()
+		if err != nil && exitStatus(err) == 0 {
+			t.Fatalf("%s: %v", command, err)
+		}
+		out.Write(bytes.ReplaceAll(b, []byte(dir), []byte("/home/anna/project")))
+	}
+	return out.String()
+}
+
+func masked(text string) string {
+	for _, m := range masks {
+		text = m.what.ReplaceAllString(text, m.with)
+	}
+	return text
+}
