@@ -83,10 +83,48 @@ func TestDecisions(t *testing.T) {
 			if status != c.want || exists(filepath.Join(p.Root, "shipped")) != c.shipped {
 				t.Errorf("status %s, want %s; shipped %v", status, c.want, !c.shipped)
 			}
+			if status.Ended() {
+				checkDerived(t, p, res.Run.Run)
+			}
 			if report, err := p.Replay(res.Run.Run); err != nil || len(report.Differences) != 0 {
 				t.Errorf("replay: %+v, %v", report, err)
 			}
 		})
+	}
+}
+
+// checkDerived compares the derived files of a finished run with those that a resume makes from the journal.
+func checkDerived(t *testing.T, p *engine.Project, id string) {
+	t.Helper()
+	files := func() map[string]string {
+		out := map[string]string{}
+		for _, pattern := range []string{driver.RunFile, driver.StatusFile, driver.FeedbackLog, driver.SessionDir + "/*"} {
+			names, err := filepath.Glob(filepath.Join(p.RunDir(id), pattern))
+			if err != nil || len(names) == 0 {
+				t.Errorf("no %s, %v", pattern, err)
+			}
+			for _, name := range names {
+				b, err := os.ReadFile(name)
+				if err != nil {
+					t.Error(err)
+				}
+				out[name] = string(b)
+			}
+		}
+		return out
+	}
+	before := files()
+	if _, err := p.Resume(t.Context(), id, engine.Follow{}); err != nil {
+		t.Error(err)
+	}
+	after := files()
+	for name, text := range before {
+		if after[name] != text {
+			t.Errorf("%s was\n%s\nand is written again as\n%s", name, text, after[name])
+		}
+	}
+	if len(after) != len(before) {
+		t.Errorf("%d files, and %d when written again", len(before), len(after))
 	}
 }
 

@@ -154,7 +154,8 @@ func checkInputs(p *plan.Plan, given *value.Object) error {
 	return nil
 }
 
-// Resume carries a run on, from where its journal ends. A run that is over is left as it is.
+// Resume carries a run on, from where its journal ends. Of a run that is over only the derived files are
+// written again.
 func (p *Project) Resume(ctx context.Context, id string, f Follow) (Result, error) {
 	s, err := p.openRun(id, f)
 	if err != nil {
@@ -166,8 +167,11 @@ func (p *Project) Resume(ctx context.Context, id string, f Follow) (Result, erro
 
 func (s *session) goOn(ctx context.Context) (Result, error) {
 	if s.machine.Status().Ended() {
-		info, err := s.info()
-		return Result{Run: info, Dir: s.dir, Status: s.machine.Status()}, err
+		// Its process may have died before it wrote what follows from the last step; and who answered it
+		// too late gets to know.
+		err := s.driver.TakeAnswers(ctx)
+		info, infoErr := s.info()
+		return Result{Run: info, Dir: s.dir, Status: s.machine.Status()}, errors.Join(err, infoErr)
 	}
 	if err := s.takeWorkspace(); err != nil {
 		return Result{}, err

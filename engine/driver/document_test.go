@@ -19,7 +19,7 @@ func TestDecodeItems(t *testing.T) {
 		{"one line of JSON lines", item + "\n", 1, ""},
 		{"JSON lines", item + "\n\n" + item + "\n", 2, ""},
 		{"object", `{"summary":"s","feedback_items":[` + item + `]}`, 1, ""},
-		{"replies alone", `{"replies":[{"id":"i1","status":"fixed"}]}`, 0, ""},
+		{"replies alone", `{"replies":[{"id":"review.1","status":"fixed"}]}`, 0, ""},
 		{"the document's form", `{"outputs":{"review":{"summary":"s","feedback_items":[` + item + `]}}}`, 1, ""},
 		{"its YAML", "outputs:\n  review:\n    summary: s\n    feedback_items:\n      - severity: advisory\n        description: x\n        line: null\n", 1, ""},
 		{"YAML list", "- severity: blocking\n  description: x\n", 1, ""},

@@ -28,8 +28,8 @@ func (d *Driver) Run(ctx context.Context, first machine.Event) (machine.RunStatu
 	stop(err)
 	close(d.crew.quit)
 	d.crew.Wait()
-	if err == nil {
-		err = d.derived.flush()
+	if stopped := (*Stopped)(nil); err == nil || errors.As(err, &stopped) {
+		err = errors.Join(err, d.derived.flush())
 	}
 	return d.opt.Machine.Status(), ifFull(d.opt.Dir, err)
 }
