@@ -45,7 +45,7 @@ func TestNothingHarmful(t *testing.T) {
 		}
 		r := view.New(&plan.Plan{Name: "p", Graph: plan.Graph{Nodes: []plan.Node{{ID: "a", Role: plan.Work}}}})
 		code := 1
-		item := feedback.Item{ID: "i1", Severity: feedback.Blocking, Status: feedback.Open, File: text,
+		item := feedback.Item{ID: "a.1", Severity: feedback.Blocking, Status: feedback.Open, File: text,
 			Description: text, Sources: []string{"a"}}
 		var lines []string
 		for _, rec := range []machine.Record{
