@@ -64,7 +64,7 @@ func TestJSON(t *testing.T) {
 		class      stage.Class
 		message    string
 	}{
-		{"all", `{"outputs":{"n":1},"summary":"s","feedback_items":[{"severity":"blocking","description":"d","line":4}],"replies":[{"id":"i1","status":"fixed"}]}` + "\n", stage.OK, ""},
+		{"all", `{"outputs":{"n":1},"summary":"s","feedback_items":[{"severity":"blocking","description":"d","line":4}],"replies":[{"id":"review.1","status":"fixed"}]}` + "\n", stage.OK, ""},
 		{"nothing to say", `{}`, stage.OK, ""},
 		{"nulls", `{"outputs":null,"feedback_items":null,"prior":null}`, stage.OK, ""},
 		{"beyond head and tail", big, stage.OK, ""},
