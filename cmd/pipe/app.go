@@ -9,6 +9,7 @@ import (
 	"os/user"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -62,10 +63,14 @@ func runMain() int {
 	return a.execute(context.Background(), a.args)
 }
 
-// catchSignals keeps SIGINT and SIGTERM from ending the process.
+// catchSignals keeps SIGINT and SIGTERM from ending the process. A SIGINT that whoever started us ignores, as
+// a shell does for what a script puts into the background, stays ignored.
 func catchSignals() (<-chan os.Signal, func()) {
 	c := make(chan os.Signal, 4)
-	signal.Notify(c, syscall.SIGINT, syscall.SIGTERM)
+	signal.Notify(c, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGINT) {
+		signal.Notify(c, syscall.SIGINT)
+	}
 	return c, func() { signal.Stop(c) }
 }
 
@@ -95,16 +100,34 @@ func (a *app) user() string {
 // interactive reports whether a person sits before the command.
 func (a *app) interactive() bool { return a.inTerminal && a.outTerminal }
 
-// output writes to a stream whose reader may go away: from then on what is written is dropped.
+// output writes to a stream whose reader may go away: from then on what is written is dropped. Several
+// goroutines may write: who follows a run, and who waits for signals.
 type output struct {
-	w      io.Writer
+	w io.Writer
+
+	mu     sync.Mutex
 	closed bool
 	failed error // the first error that is not a closed pipe
 }
 
+// gone reports whether nobody reads any more.
+func (o *output) gone() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.closed
+}
+
+// failure is why not all could be written, nil if all was or if nobody reads any more.
+func (o *output) failure() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.failed
+}
+
 // Write implements io.Writer. It never fails: what a command does is not undone by nobody reading about it.
-// Failure gives what went wrong.
 func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if o.closed || o.failed != nil {
 		return len(p), nil
 	}

@@ -107,7 +107,7 @@ func (o *logsOptions) followRun(ctx context.Context, p *engine.Project, id strin
 		if err != nil {
 			return err
 		}
-		if err := t.print(p, id, o.tries(v)); err != nil || !held || o.out.closed {
+		if err := t.print(p, id, o.tries(v)); err != nil || !held || o.out.gone() {
 			return err
 		}
 		select {

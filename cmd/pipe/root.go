@@ -20,8 +20,8 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	if say != nil {
 		fmt.Fprintf(a.err, "pipe: %s\n", strings.TrimRight(view.Escape(say.Error()), "\n"))
 	}
-	if status == exitOK && a.out.failed != nil {
-		fmt.Fprintf(a.err, "pipe: write the result: %v\n", a.out.failed)
+	if err := a.out.failure(); status == exitOK && err != nil {
+		fmt.Fprintf(a.err, "pipe: write the result: %v\n", err)
 		status = exitOurs
 	}
 	return status
