@@ -66,7 +66,7 @@ func newDecideCmd(a *app) *cobra.Command {
 	f.IntVar(&o.rounds, "rounds", 1, "retry, refer-back: how many rounds are granted")
 	f.StringVar(&o.to, "to", "", "refer-back: the `STAGE` that runs again (default: the target of the loop)")
 	f.StringVar(&o.note, "note", "", "refer-back: `TEXT` for the stage")
-	f.StringSliceVar(&o.items, "items", nil, "override: the `IDS` of the items that are waived (default: all of the escalation)")
+	f.StringSliceVar(&o.items, "items", nil, "override: the `IDS` of the items that are waived, as in review.1,review.2 (default: all of the escalation)")
 	f.StringArrayVar(&o.outputs, "output", nil, "override of an interrupted stage: an output, as `NAME=VALUE`; may be repeated")
 	return cmd
 }
