@@ -155,8 +155,16 @@ func (p *place) pipe(args ...string) *result {
 	if cmd.ProcessState == nil || errors.Is(err, exec.ErrWaitDelay) {
 		p.t.Fatalf("%q: %v", args, err)
 	}
-	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	return &result{out.String(), stderr.String(), statusOf(cmd), usage}
+	return &result{out.String(), stderr.String(), statusOf(cmd), rusage(cmd)}
+}
+
+// rusage is what a command that ended took, with the processes that it waited for.
+func rusage(cmd *exec.Cmd) *syscall.Rusage {
+	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return &syscall.Rusage{}
+	}
+	return usage
 }
 
 func statusOf(cmd *exec.Cmd) int {
@@ -257,8 +265,7 @@ func (s *started) end() *result {
 	case <-time.After(time.Minute):
 		s.t.Fatalf("%q does not end:\n%s\n%s", s.cmd.Args[1:], s.out.String(), s.err.String())
 	}
-	usage, _ := s.cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	return &result{s.out.String(), s.err.String(), statusOf(s.cmd), usage}
+	return &result{s.out.String(), s.err.String(), statusOf(s.cmd), rusage(s.cmd)}
 }
 
 func (s *started) signal(sig syscall.Signal) {
@@ -312,10 +319,14 @@ func (p *place) inRun(name string) string { return p.path(".pipe/runs/" + p.last
 // status gives the status of the last run by its JSON.
 func (p *place) status() string { return p.show().Status }
 
+// taskID gives the task of the last run.
+func (p *place) taskID() string { return p.show().Task }
+
 // shown is what the tests read of `pipe show --json`.
 type shown struct {
 	Version int
 	Run     string
+	Task    string `json:"task_id"`
 	Status  string
 	Reason  string
 	Stages  []struct {
