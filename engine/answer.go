@@ -39,8 +39,12 @@ type Answered struct {
 	CarriedOn bool // this process carried the run on after it
 }
 
-// answerPause is the time between two looks at a journal for the outcome of an answer.
-const answerPause = 50 * time.Millisecond
+// answerPause is the time between two looks at a journal for the outcome of an answer; patience is how many
+// of them pass before the person is told whom they wait for.
+const (
+	answerPause = 50 * time.Millisecond
+	patience    = 40
+)
 
 // Answer gives a person's word to a run. If a process carries the run on, it takes the answer, and Answer
 // waits for the outcome; else the answer is recorded here: cancel, abort and reject are carried out to the
@@ -87,7 +91,7 @@ type waiter struct {
 func (w *waiter) wait(ctx context.Context) (Answered, error) {
 	ticker := time.NewTicker(answerPause)
 	defer ticker.Stop()
-	for {
+	for looks := 0; ; looks++ {
 		if err := w.tail.Next(w.see); err != nil {
 			return Answered{}, err
 		}
@@ -102,6 +106,9 @@ func (w *waiter) wait(ctx context.Context) (Answered, error) {
 		}
 		if !errors.Is(err, journal.ErrHeld) {
 			return Answered{}, err
+		}
+		if looks == patience && w.opt.Warn != nil {
+			w.opt.Warn(fmt.Sprintf("the answer waits to be taken: %v", err))
 		}
 		select {
 		case <-ctx.Done():

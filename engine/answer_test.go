@@ -298,3 +298,28 @@ func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
 }
+
+// TestAnswerThatNobodyTakes answers a run whose holder does not look at its inbox, and gives up.
+func TestAnswerThatNobodyTakes(t *testing.T) {
+	p := project(t, "pipelines/stuck.yaml", stuck)
+	id := paused(t, p, engine.RunOptions{}).Run.Run
+	lock, err := journal.Acquire(filepath.Join(p.RunDir(id), "lock"), journal.Holder{Run: id, Command: "pipe run stuck"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var warned string
+	_, err = p.Answer(ctx, id, machine.Answer{Kind: machine.DecideRetry, By: "ann"}, engine.AnswerOptions{Follow: engine.Follow{Warn: func(s string) {
+		warned = s
+		stop()
+	}}})
+	var stopped *engine.Stopped
+	if !errors.As(err, &stopped) || !strings.Contains(warned, "pipe run stuck") {
+		t.Errorf("got %v, warned %q", err, warned)
+	}
+	if left, _ := filepath.Glob(filepath.Join(p.RunDir(id), driver.InboxDir, "*")); len(left) != 0 {
+		t.Errorf("the inbox holds %v", left)
+	}
+}

@@ -14,8 +14,10 @@ import (
 	"example.com/pipe/engine/driver"
 	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/proc"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/value"
 )
 
 func TestPanicNamesWhatBroughtItOut(t *testing.T) {
@@ -260,4 +262,26 @@ stages:
 		t.Errorf("%s\n%s", status, w.state())
 	}
 	w.read(driver.SessionDir + "/feedback-task-1-review-fix.md")
+}
+
+// TestInstances runs stages whose paths have indexes and parents, though no key of the language makes them
+// yet.
+func TestInstances(t *testing.T) {
+	w := newWorld(t, single(`run: echo "$PIPE_STAGE" > "$PIPE_STAGE_DIR/who"`))
+	leaf := w.plan.Graph.Nodes[0]
+	leaf.ID = "leaf"
+	outer := plan.Node{
+		ID: "each", Role: plan.Work, OnInterrupt: plan.RunAgain,
+		ForEach: &plan.ForEach{As: "n", Items: plan.Expr{Source: "[1, 2]", Type: value.ListOf(value.Of(value.Int))}},
+		Body:    &plan.Graph{Nodes: []plan.Node{leaf}},
+	}
+	w.plan.Graph.Nodes = []plan.Node{outer}
+	if status := w.run(); status != machine.RunSucceeded {
+		t.Fatalf("%s\n%s", status, w.state())
+	}
+	for path, folder := range map[string]string{"each[0]/leaf": "each.0/leaf", "each[1]/leaf": "each.1/leaf"} {
+		if got := w.read("stages/" + folder + "/1.1/scratch/who"); got != path+"\n" {
+			t.Errorf("%s: got %q", path, got)
+		}
+	}
 }
