@@ -15,7 +15,7 @@ type join struct {
 	members []*instance // in plan order
 	blocked []*instance // of those, with open blocking items
 	targets []*instance // where work goes: the most upstream of the blocked ones' targets
-	failed  bool        // a linked review failed for good: work is not sent back
+	failed  bool        // a linked review failed for good, and the run with it: work is not sent back
 }
 
 // route routes one join, if there is one that waits for nothing more.
@@ -105,7 +105,7 @@ func (d *decider) sourcesIn(f *frame) []*instance {
 func (d *decider) joinOf(linked []*instance) *join {
 	j := &join{}
 	for _, i := range linked {
-		if i.status == Failed {
+		if i.status == Failed && i.failed() {
 			j.failed = true
 		}
 		if !i.unrouted {
