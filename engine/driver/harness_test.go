@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oklog/ulid/v2"
+
 	"example.com/pipe/engine/compile"
 	"example.com/pipe/engine/driver"
 	"example.com/pipe/engine/journal"
@@ -38,11 +40,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-const runID = "01M8QB8PAFMXQ4G0094ERS2VT2"
-
 // world is a run's folder, its workspace and its plan. Each of its processes is a call of live.
 type world struct {
 	t      *testing.T
+	id     string // of the run; its own, since processes are found by it
 	root   string // the workspace
 	dir    string // of the run
 	plan   *plan.Plan
@@ -57,7 +58,7 @@ type world struct {
 
 func newWorld(t *testing.T, yaml string, kinds ...stage.Kind) *world {
 	t.Helper()
-	w := &world{t: t, kinds: append(kinds, command.New(starter))}
+	w := &world{t: t, id: ulid.Make().String(), kinds: append(kinds, command.New(starter))}
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +123,7 @@ func (w *world) open() *process {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-	} else if p.writer, err = journal.Create(w.dir, journal.Header{Run: runID}); err != nil {
+	} else if p.writer, err = journal.Create(w.dir, journal.Header{Run: w.id}); err != nil {
 		w.t.Fatal(err)
 	}
 	p.driver = driver.New(driver.Options{
@@ -156,7 +157,7 @@ func (w *world) live(ctx context.Context) (machine.RunStatus, error) {
 	p := w.open()
 	var first machine.Event = machine.Resumed{At: machine.At(time.Now())}
 	if p.folded == 0 {
-		info := machine.RunInfo{Run: runID, TaskID: "task-1", Pipeline: w.plan.Name, Jobs: 2}
+		info := machine.RunInfo{Run: w.id, TaskID: "task-1", Pipeline: w.plan.Name, Jobs: 2}
 		first = machine.Start{At: machine.At(time.Now()), Run: info, Inputs: w.inputs}
 	}
 	status, err := p.driver.Run(ctx, first)
@@ -216,6 +217,7 @@ func (w *world) state() string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	b = []byte(strings.ReplaceAll(string(b), w.id, "RUN"))
 	var doc map[string]any
 	if err := json.Unmarshal(b, &doc); err != nil {
 		w.t.Fatal(err)

@@ -71,7 +71,7 @@ run: |
 			t.Errorf("the stop was journalled: %#v", r)
 		}
 	}
-	if n, err := proc.EndRun(runID, nil); err != nil || n != 0 {
+	if n, err := proc.EndRun(w.id, nil); err != nil || n != 0 {
 		t.Errorf("%d processes are left, %v", n, err)
 	}
 	if status := w.run(); status != machine.RunSucceeded {

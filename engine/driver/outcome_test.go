@@ -122,8 +122,8 @@ run: |
 	}
 	const folder = "RUN/stages/s/1.1/"
 	want := "MINE=task-1\nOURS=theirs\nPIPE_ATTEMPT=1\nPIPE_BRIEF=" + folder + "brief.md\nPIPE_EFFECT=e1\nPIPE_FEEDBACK=" + folder +
-		"feedback\nPIPE_IDEMPOTENCY_KEY=" + runID + "/s/1\nPIPE_INPUT=" + folder + "input.json\nPIPE_ITERATION=1\nPIPE_OUTPUT=" +
-		folder + "output\nPIPE_PIPELINE=one\nPIPE_RUN_ID=" + runID + "\nPIPE_SESSION=RUN/session.current\nPIPE_STAGE=s\nPIPE_STAGE_DIR=" +
+		"feedback\nPIPE_IDEMPOTENCY_KEY=" + w.id + "/s/1\nPIPE_INPUT=" + folder + "input.json\nPIPE_ITERATION=1\nPIPE_OUTPUT=" +
+		folder + "output\nPIPE_PIPELINE=one\nPIPE_RUN_ID=" + w.id + "\nPIPE_SESSION=RUN/session.current\nPIPE_STAGE=s\nPIPE_STAGE_DIR=" +
 		folder + "scratch\nPIPE_TASK_ID=task-1\nPIPE_WORKSPACE=WS\n"
 	if string(b) != want {
 		t.Errorf("got\n%s\nwant\n%s", b, want)
