@@ -24,7 +24,7 @@ func object(kv ...any) *value.Object {
 
 // testScope is a scope for the stages of evaluations.yaml.
 func testScope() *value.Object {
-	item := object("id", "i1", "severity", "blocking", "description", "broken", "file", "a.go", "line", int64(3),
+	item := object("id", "review.1", "severity", "blocking", "description", "broken", "file", "a.go", "line", int64(3),
 		"status", "open", "first_round", int64(1), "last_round", int64(1))
 	stage := func(outputs *value.Object) *value.Object {
 		return object("status", "succeeded", "outputs", outputs, "iteration", int64(2), "attempts", int64(1),
