@@ -226,11 +226,15 @@ func (d *decider) decideRetry(e *escalation, a Answer, r EscalationDecided) bool
 	return true
 }
 
-// staleBehindTargets makes everything that ended downstream of a loop's target run again.
+// staleBehindTargets makes everything that ended downstream of a loop's target run again; a target that has done
+// its work does not, also one that is downstream of another's: it would undo what was done by hand.
 func (d *decider) staleBehindTargets(f *frame) {
 	for _, n := range f.graph.order {
 		i := f.slots[n]
 		if i.status != Succeeded && i.status != Skipped && i.status != Failed && i.status != NotRun {
+			continue
+		}
+		if _, isTarget := f.graph.below[n]; isTarget && i.node.Loop == nil && i.met {
 			continue
 		}
 		for _, source := range f.graph.sources {
