@@ -227,7 +227,7 @@ func (s *state) applySucceeded(r *StageSucceeded) {
 func (s *state) applyFailed(r *StageFailed) {
 	i := s.at(r.Stage)
 	i.iteration, i.attempt = r.Iteration, r.Attempt
-	i.class, i.exitCode = r.Class, r.ExitCode
+	i.class, i.exitCode, i.outputs = r.Class, r.ExitCode, nil
 	i.asks, i.redo = false, nil
 	s.worked = true
 	if i.body != nil {
