@@ -313,6 +313,9 @@ func (d *decider) decideOverride(e *escalation, a Answer, r EscalationDecided) b
 // what it had found earlier.
 func (d *decider) overrideInterrupted(e *escalation, a Answer, r EscalationDecided) bool {
 	i := e.sources[0]
+	if !i.asks {
+		return d.refuse(a, fmt.Sprintf("%q is %s since another decision, and was not interrupted since; retry leaves it to that", i.path, i.status))
+	}
 	outputs := value.NewObject()
 	for _, p := range i.node.Outputs {
 		v, ok := a.Outputs.Get(p.Name)

@@ -117,6 +117,7 @@ func (s *state) settle(i *instance, status StageStatus) {
 	}
 	i.status = status
 	i.came, i.next, i.startTree = false, 0, nil
+	i.asks, i.redo = false, nil
 	s.noteClosed(i, false)
 	s.refresh(i)
 }
@@ -218,7 +219,6 @@ func (s *state) applySucceeded(r *StageSucceeded) {
 		i.changes, s.workTree = r.Tree.Changed, *r.Tree
 	}
 	s.worked = true
-	i.asks, i.redo = false, nil
 	i.accepted = r.Reason == byOverride
 	s.settle(i, Succeeded)
 	s.setUnrouted(i, i.isSource() && !i.accepted)
@@ -228,7 +228,6 @@ func (s *state) applyFailed(r *StageFailed) {
 	i := s.at(r.Stage)
 	i.iteration, i.attempt = r.Iteration, r.Attempt
 	i.class, i.exitCode, i.outputs = r.Class, r.ExitCode, nil
-	i.asks, i.redo = false, nil
 	s.worked = true
 	if i.body != nil {
 		i.body.live = false
@@ -249,7 +248,6 @@ func (s *state) applyCancelled(r StageCancelled) {
 	if i.body != nil {
 		i.body.live = false
 	}
-	i.asks, i.redo = false, nil
 	s.settle(i, Cancelled)
 }
 
@@ -277,7 +275,7 @@ func (s *state) applyStale(r StageStale) {
 		s.clearApproval(i)
 	}
 	i.accepted, i.blocked, i.hadBefore, i.disputed = false, false, false, false
-	i.redo, i.asks, i.before = nil, false, nil
+	i.before = nil
 	if i.body != nil {
 		i.body.live = false
 	}
