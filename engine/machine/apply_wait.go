@@ -46,8 +46,13 @@ func (s *state) applyTree(r TreeRecorded) {
 	switch r.Purpose {
 	case ForStart:
 		i := s.at(r.Stage)
-		tree := r.Tree
-		i.startTree = &tree
+		// Where the start has to wait for a decision or a stop, the tree may change before: it is read again.
+		if len(s.escalations) == 0 && s.stopping == 0 {
+			tree := r.Tree
+			i.startTree = &tree
+		} else {
+			s.setHolding(i, false)
+		}
 		s.refresh(i)
 	case ForApproval:
 		s.refresh(s.at(r.Stage))
