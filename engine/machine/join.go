@@ -189,12 +189,9 @@ func (d *decider) routeJoin(j *join) bool {
 	if len(j.blocked) == 0 || j.failed {
 		return decided
 	}
-	for _, i := range j.blocked {
-		l := d.s.loopOf(i)
-		if action, _ := l.counter.Decide(len(d.s.ledger.OpenBlocking(i.path))); action == feedback.Escalate {
-			d.exhausted(j.blocked, feedback.ReasonIterationCap)
-			return true
-		}
+	if capped := d.capped(j.blocked); len(capped) > 0 {
+		d.exhausted(capped, j.blocked, feedback.ReasonIterationCap)
+		return true
 	}
 	for _, i := range j.blocked {
 		d.routed(i, feedback.ReImplement, "")
@@ -203,6 +200,17 @@ func (d *decider) routeJoin(j *join) bool {
 		d.restart(t, j.blocked)
 	}
 	return true
+}
+
+// capped gives those of the reviews with open blocking items that are at their cap.
+func (d *decider) capped(blocked []*instance) []*instance {
+	var out []*instance
+	for _, i := range blocked {
+		if action, _ := d.s.loopOf(i).counter.Decide(len(d.s.ledger.OpenBlocking(i.path))); action == feedback.Escalate {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // routed records what follows from one review.
@@ -215,21 +223,26 @@ func (d *decider) routed(i *instance, action feedback.Action, rule string) {
 		MaxIterations: c.Cap, Rule: rule, Items: ids(d.s.ledger.OpenBlocking(i.path))})
 }
 
-// exhausted ends the rounds of reviews for a rule: a person is asked, or the reviews fail, as each says.
-func (d *decider) exhausted(sources []*instance, rule string) {
+// exhausted ends the rounds of reviews for a rule. Those of them that say so fail; then nobody is asked, and what
+// the others of the join found is not routed. Else a person is asked about the whole join.
+func (d *decider) exhausted(sources, join []*instance, rule string) {
+	var fails []*instance
 	for _, i := range sources {
+		if i.node.Loop.OnExhausted == plan.FailRun {
+			fails = append(fails, i)
+		}
+	}
+	if len(fails) > 0 {
+		join = fails
+	}
+	for _, i := range join {
 		d.routed(i, feedback.Escalate, rule)
 	}
-	var asks []*instance
-	for _, i := range sources {
-		if i.node.Loop.OnExhausted != plan.FailRun {
-			asks = append(asks, i)
-			continue
-		}
+	for _, i := range fails {
 		d.fail(i, failure{class: string(stage.Findings), reason: rule, message: "the loop is exhausted (" + rule + "); on_exhausted is fail"})
 	}
-	if len(asks) > 0 {
-		d.escalate(asks, rule)
+	if len(fails) == 0 {
+		d.escalate(join, rule)
 	}
 }
 
@@ -266,7 +279,7 @@ func (d *decider) noChange(t *instance) {
 		}
 	}
 	if len(sources) > 0 {
-		d.exhausted(sources, feedback.ReasonNoChange)
+		d.exhausted(sources, sources, feedback.ReasonNoChange)
 	}
 }
 

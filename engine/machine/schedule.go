@@ -257,10 +257,18 @@ func (d *decider) failStuck() bool {
 // finish ends the run: well if nothing failed.
 func (d *decider) finish() {
 	r := RunFinished{At: d.at, Status: RunSucceeded}
+	var cause *instance // what failed by itself comes before what could only not go on
 	for _, i := range d.s.root.slots {
-		if !i.met && (r.Status == RunSucceeded || r.Reason == "") {
-			r.Status, r.Reason = RunFailed, failureReason(i)
+		if i.met {
+			continue
 		}
+		r.Status = RunFailed
+		if cause == nil || failureReason(cause) == "" || (i.status == Failed && cause.status != Failed) {
+			cause = i
+		}
+	}
+	if cause != nil {
+		r.Reason = failureReason(cause)
 	}
 	if r.Status == RunSucceeded {
 		outputs, err := d.outputsOf(d.s.root)
