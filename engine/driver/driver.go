@@ -50,6 +50,7 @@ type Driver struct {
 
 	seq     int64           // of the last line
 	last    machine.Instant // of the last step: time does not run backwards within a run
+	ahead   machine.Instant // how much the run's clock is ahead of ours, which was set back
 	timers  []timer         // due first
 	running map[string]context.CancelCauseFunc
 	taken   map[string]bool // ids of answers that the journal holds
@@ -134,10 +135,17 @@ func (e *Stopped) Unwrap() error { return e.Cause }
 // Now is the time for an event that Run is given: never before that of an earlier step.
 func (d *Driver) Now() machine.Instant { return d.now() }
 
-// now is the time of a step: never before that of an earlier one.
+// now is the time of a step: never before that of an earlier one. Where the clock was set back, by another
+// machine's process or meanwhile, the run's goes on from where it stood, so that what it waits for does not
+// wait longer.
 func (d *Driver) now() machine.Instant {
-	d.last = max(d.last, machine.At(d.opt.Now()))
-	return d.last
+	at := machine.At(d.opt.Now()) + d.ahead
+	if at < d.last {
+		d.ahead += d.last - at
+		at = d.last
+	}
+	d.last = at
+	return at
 }
 
 func (d *Driver) warn(format string, args ...any) {

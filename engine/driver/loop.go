@@ -154,14 +154,14 @@ func (d *Driver) untilDue() time.Duration {
 		wait = at.Sub(d.opt.Now())
 	}
 	if len(d.timers) > 0 {
-		wait = min(wait, d.timers[0].until.Time().Sub(d.opt.Now()))
+		wait = min(wait, time.Duration(d.timers[0].until-d.now())*time.Millisecond)
 	}
 	return max(wait, 0)
 }
 
 // fireTimer fires the first timer that is due.
 func (d *Driver) fireTimer(work context.Context) (bool, error) {
-	if len(d.timers) == 0 || d.timers[0].until > machine.At(d.opt.Now()) {
+	if len(d.timers) == 0 || d.timers[0].until > d.now() {
 		return false, nil
 	}
 	t := d.timers[0]
