@@ -27,7 +27,7 @@ type Options struct {
 // diagnostics is an error. A document that specs reported errors of may be compiled too, for the sake of
 // the other mistakes in it; its plan is worth nothing.
 func Compile(doc *specs.Pipeline, opt Options) (*plan.Plan, diag.List) {
-	c := &compiler{doc: doc, opt: opt}
+	c := &compiler{doc: doc, opt: opt, scalars: map[string]source.Scalar{}}
 	if doc.File != nil {
 		c.file = doc.File.Name
 	}
@@ -50,6 +50,8 @@ type compiler struct {
 	known  *scope.Stages // the same stages, as others read them
 	needs  graph.Needs   // as written, or the default; without cycles
 	typer  *scope.Typer
+
+	scalars map[string]source.Scalar // of the check of a kind that is under way: one map for all of them
 }
 
 // stageInfo is what is known of a stage while the plan is made.

@@ -44,7 +44,7 @@ func (c *compiler) command(s *stageInfo) {
 	if expr.HasExpr(run.Text) {
 		templateInRun(s, &c.diags)
 	}
-	c.checkKind(s, kindCommand, map[string]source.Scalar{"script": *run}, run.Span)
+	c.checkKind(s, kindCommand, "script", run, run.Span)
 }
 
 // agent compiles agent and its prompt.
@@ -69,11 +69,7 @@ func (c *compiler) agent(i int) {
 		n.Prompt = c.text(s.prompt, "prompt", scope.Place{Stage: i})
 		n.PromptBrief, n.PromptOpenItems = promptNames(n.Prompt)
 	}
-	scalars := make(map[string]source.Scalar)
-	if s.prompt != nil {
-		scalars["prompt"] = *s.prompt
-	}
-	c.checkKind(s, kindAgent, scalars, syn.Agent.Span)
+	c.checkKind(s, kindAgent, "prompt", s.prompt, syn.Agent.Span)
 }
 
 // findAgent gives the agent of a name, else the default one, else nil.
@@ -120,8 +116,9 @@ func promptNames(t *plan.Template) (brief, items bool) {
 	return brief, items
 }
 
-// checkKind fills in the defaults of a kind's config and lets the kind look at it.
-func (c *compiler) checkKind(s *stageInfo, name string, scalars map[string]source.Scalar, at source.Span) {
+// checkKind fills in the defaults of a kind's config and lets the kind look at it. The text, if there is one,
+// is what the document has for key.
+func (c *compiler) checkKind(s *stageInfo, name, key string, text *source.Scalar, at source.Span) {
 	if len(c.opt.Kinds) == 0 {
 		return
 	}
@@ -143,8 +140,12 @@ func (c *compiler) checkKind(s *stageInfo, name string, scalars map[string]sourc
 	if kind.Check == nil {
 		return
 	}
+	clear(c.scalars)
+	if text != nil {
+		c.scalars[key] = *text
+	}
 	kind.Check(&stage.CheckPass{
-		Stage: s.node.ID, Config: s.node.Config, Scalars: scalars, Span: at,
+		Stage: s.node.ID, Config: s.node.Config, Scalars: c.scalars, Span: at,
 		Report: func(d diag.Diagnostic) { c.diags.Add(d) },
 	})
 }
