@@ -138,8 +138,8 @@ func (f *follower) failed(_ engine.Result, err error) error {
 	if errors.As(err, &stopped) {
 		status := exitInterrupted
 		var by *signalError
-		if errors.As(err, &by) && by.signal == syscall.SIGTERM {
-			status = exitTerminated
+		if errors.As(err, &by) {
+			status = signalStatus(by.signal)
 		}
 		text := "stopped"
 		if f.view != nil {
@@ -198,7 +198,7 @@ type signalError struct{ signal os.Signal }
 
 func (e *signalError) Error() string { return e.signal.String() }
 
-// untilSignal runs fn with a context that the first SIGINT or SIGTERM ends. A second one ends this process:
+// untilSignal runs fn with a context that the first signal ends. A second one ends this process:
 // on Linux its children are killed with it, and a resume ends what is left.
 func (a *app) untilSignal(ctx context.Context, fn func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -214,6 +214,9 @@ func (a *app) untilSignal(ctx context.Context, fn func(context.Context) error) e
 			case <-done:
 				return
 			case s := <-signals:
+				if stopping && s == syscall.SIGHUP {
+					continue // the shell and the kernel both send it when a terminal goes
+				}
 				if stopping {
 					a.kill(signalStatus(s))
 				}
@@ -230,10 +233,10 @@ func (a *app) untilSignal(ctx context.Context, fn func(context.Context) error) e
 }
 
 func signalStatus(s os.Signal) int {
-	if s == syscall.SIGTERM {
-		return exitTerminated
+	if s == syscall.SIGINT {
+		return exitInterrupted
 	}
-	return exitInterrupted
+	return exitTerminated
 }
 
 // folderOf is the folder of a try, absolute.
