@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"slices"
 
 	"example.com/pipe/engine/feedback"
@@ -287,7 +288,12 @@ func (s *state) place(i *instance) {
 	if want && !found {
 		s.ready = slices.Insert(s.ready, at, i)
 	}
-	if !want && found {
+	switch {
+	case want || !found:
+	case at == 0: // what starts is the first, mostly: those behind it stay where they are
+		s.ready[0] = nil
+		s.ready = s.ready[1:]
+	default:
 		s.ready = slices.Delete(s.ready, at, at+1)
 	}
 }
@@ -389,19 +395,24 @@ func (s *state) open(e *openEffect) {
 	}
 }
 
+// search gives the place of an effect among the open ones. Ids are counted, so the shorter ones come first.
+func (s *state) search(id string) (int, bool) {
+	return slices.BinarySearchFunc(s.effects, id, func(e *openEffect, id string) int {
+		return cmp.Or(cmp.Compare(len(e.id), len(id)), cmp.Compare(e.id, id))
+	})
+}
+
 func (s *state) find(id string) *openEffect {
-	for _, e := range s.effects {
-		if e.id == id {
-			return e
-		}
+	if at, ok := s.search(id); ok {
+		return s.effects[at]
 	}
 	return nil
 }
 
 // close ends an effect; one that is not open changes nothing.
 func (s *state) close(id string) {
-	at := slices.IndexFunc(s.effects, func(e *openEffect) bool { return e.id == id })
-	if at < 0 {
+	at, ok := s.search(id)
+	if !ok {
 		return
 	}
 	e := s.effects[at]
