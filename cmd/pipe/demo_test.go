@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -163,7 +164,7 @@ func TestSampleRepository(t *testing.T) {
 	do := func(name string, args ...string) string {
 		cmd := exec.Command(name, args...)
 		cmd.Dir = tmp
-		cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
+		cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off", "GIT_CEILING_DIRECTORIES="+filepath.Dir(tmp))
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		if err := cmd.Run(); err != nil && name != "go" {
@@ -181,7 +182,7 @@ func TestSampleRepository(t *testing.T) {
 		t.Errorf("%v at the start, want two tests that fail", got)
 	}
 	for round, want := range [][]string{{"--- FAIL: TestTop"}, nil} {
-		patch := filepath.Join(recording, "fixes", "fix-round"+string(rune('1'+round))+".patch")
+		patch := filepath.Join(recording, "fixes", fmt.Sprintf("fix-round%d.patch", round+1))
 		do("git", "apply", patch)
 		if got := failing(); !slices.Equal(got, want) {
 			t.Errorf("%v after round %d, want %v", got, round+1, want)

@@ -67,7 +67,7 @@ func (o *eventsOptions) run(context.Context) error {
 func (o *eventsOptions) print(l journal.Line, rec machine.Record) error {
 	if !o.json {
 		if line, ok := view.Line(l.At, rec); ok {
-			fmt.Fprintln(o.out, line)
+			fmt.Fprintln(o.out, view.Wrap(line, o.width()))
 		}
 		return nil
 	}

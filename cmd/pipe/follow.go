@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -62,7 +63,7 @@ func (f *follower) begun(b engine.Begun) {
 func (f *follower) observe(_ int64, at machine.Instant, recs []machine.Record) {
 	for _, rec := range recs {
 		if line, ok := view.Line(at, rec); ok {
-			fmt.Fprintln(f.lines(), line)
+			fmt.Fprintln(f.lines(), view.Wrap(line, f.width()))
 		}
 		if f.view == nil {
 			continue
@@ -129,7 +130,8 @@ func (f *follower) outputs(v *view.Run) {
 			f.warn(err.Error())
 			continue
 		}
-		fmt.Fprintf(f.out, "output %s=%s", view.OneLine(name), b)
+		line := fmt.Sprintf("output %s=%s", view.OneLine(name), strings.TrimSuffix(string(b), "\n"))
+		fmt.Fprintln(f.out, view.Wrap(line, f.width()))
 	}
 }
 

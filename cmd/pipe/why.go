@@ -96,7 +96,7 @@ func (o *whyOptions) print(run string, e view.Explanation, lines []string) error
 		fmt.Fprintf(o.out, "stage %q is %s\n", e.Stage, e.Status)
 	}
 	for _, r := range e.Reasons {
-		fmt.Fprintf(o.out, "  %s\n", r)
+		fmt.Fprintln(o.out, view.Wrap("  "+r, o.width()))
 	}
 	if len(lines) > 0 {
 		fmt.Fprintln(o.out, "its last lines:")

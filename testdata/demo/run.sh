@@ -9,7 +9,7 @@ say "The AGENTS of this demo are RECORDED: they play back patches made before." 
 expect 0 try pipe run bug-fix --input "task=Count loses the last word of a text"
 
 run=$(echo .pipe/runs/*)
-say "Round 1 fixed one bug. The test of the other one failed and came back in this brief:"
+say "Round 1 fixed one bug. The failing test of the other came back in this brief:"
 expect 0 try cat "$run/stages/fix/2.1/brief.md"
 
 say "Round 2 fixed it. Where the run stands:"
