@@ -18,5 +18,6 @@
 // doesn't even die of SIGKILL (it hangs in the kernel) is given up with a LeftError.
 //
 // Nothing here waits for "any child": each wait names its process, so that other packages may start
-// processes in their own ways, if they leave them in our own process group (see Subreaper). What an exit status means is the stage kind's to say.
+// processes in their own ways, if they leave them in our own process group (see Subreaper) or start them in
+// OffFirstThread. What an exit status means is the stage kind's to say.
 package proc

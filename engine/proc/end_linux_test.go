@@ -209,3 +209,12 @@ func TestProcessThatStays(t *testing.T) {
 		t.Errorf("got %q, want %q", err, want)
 	}
 }
+
+// What another part of the program started in OffFirstThread is left to it, whatever group it is in.
+func TestProcessOfOthersIsNotReaped(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), helperVar+"=others")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -72,6 +72,8 @@ func helper(what string, args []string) error {
 		}()
 		s.loop()
 		return nil
+	case "others": // another part of the program starts a process in a group of its own
+		return ofOthers()
 	case "carries": // run id
 		yes, err := CarriesRun(args[0])
 		fmt.Print(yes)
@@ -120,6 +122,29 @@ func sayReady() {
 	ready := os.NewFile(3, "ready")
 	fmt.Fprint(ready, os.Getpid())
 	ready.Close()
+}
+
+// ofOthers waits for a process that it started with our help, as if a stage had ended just before.
+func ofOthers() error {
+	runtime.LockOSThread()
+	if !onFirstThread() {
+		return errors.New("not on the first thread")
+	}
+	if err := Subreaper(); err != nil {
+		return err
+	}
+	cmd := exec.Command("true")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var err error
+	OffFirstThread(func() { err = cmd.Start() })
+	if err != nil {
+		return err
+	}
+	for p, ok := readProcess(cmd.Process.Pid); ok && !p.zombie; p, ok = readProcess(cmd.Process.Pid) {
+		runtime.Gosched()
+	}
+	reapOrphans()
+	return cmd.Wait()
 }
 
 // headless goes on in another thread when the first one has ended.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime"
 	"sync"
 	"syscall"
 
@@ -90,22 +89,13 @@ func (s *Starter) isOurs(run string) bool {
 // loop starts what it is asked to, on one thread for ever. It stays away from the program's first thread:
 // that is where the kernel hands orphans to, and the two kinds of children must not be mixed up.
 func (s *Starter) loop() {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if onFirstThread() {
-		done := make(chan struct{})
-		go func() { // cannot get the thread that we hold
-			defer close(done)
-			s.loop()
-		}()
-		<-done
-		return
-	}
-	defer close(s.stopped)
-	for r := range s.requests {
-		pid, err := syscall.ForkExec(r.program, r.argv, r.attr)
-		r.reply <- startReply{pid, err}
-	}
+	OffFirstThread(func() {
+		defer close(s.stopped)
+		for r := range s.requests {
+			pid, err := syscall.ForkExec(r.program, r.argv, r.attr)
+			r.reply <- startReply{pid, err}
+		}
+	})
 }
 
 // Run starts a process, waits for its end, ends what it left behind and returns what happened. The result is

@@ -16,8 +16,8 @@ import (
 
 // Subreaper makes the kernel hand the orphans of our processes to us, so that what a stage leaves behind
 // can be seen without looking through all processes. cmd/pipe calls it once, first of all. From then on the
-// rest of the program starts processes only in our own process group: one in another group is taken for an
-// orphan, and reaped.
+// rest of the program starts processes only in our own process group, or in OffFirstThread: any other may be
+// taken for an orphan, and reaped.
 func Subreaper() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("becoming the reaper of orphans: %w", err)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"example.com/pipe/engine/proc"
 )
 
 // repository is the git work tree that the root lies in.
@@ -159,7 +161,8 @@ func (r *repository) run(ctx context.Context, dir string, env []string, stdin io
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = waitDelay
-	err := cmd.Run()
+	var err error
+	proc.OffFirstThread(func() { err = cmd.Run() }) // a process in a group of its own is started there
 	if cause := context.Cause(ctx); cause != nil {
 		return nil, fmt.Errorf("git %s: %w", args[0], cause)
 	}
