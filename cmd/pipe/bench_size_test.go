@@ -39,7 +39,7 @@ func ordinaryText(n int) string {
       - {description: it is ok, validation: outputs.ok}
 `, i, i, i, i)
 		if i > 0 {
-			fmt.Fprintf(&b, "    needs: [s%d]\n    env: {COUNT: \"${{ stages.s%d.outputs.count }}\"}\n", i-1, i-1)
+			fmt.Fprintf(&b, "    needs: [s%d]\n    env: {COUNT: \"${{ stages.s%d.outputs.count ?? 0 }}\"}\n", i-1, i-1)
 		}
 	}
 	return b.String()
@@ -58,11 +58,11 @@ func benchCheck(t *numbers) {
 		for _, n := range []int{1_000, 10_000, 20_000} {
 			dir := newProject(t.b, c.text(n))
 			best[n] = time.Hour
-			ratios, note := t.inTurns(func() time.Duration {
+			ratios, note := t.inTurns(func() spent {
 				d := t.took(dir, t.pipe, "check", "pipelines/p.yaml")
-				best[n] = min(best[n], d)
+				best[n] = min(best[n], d.cpu)
 				return d
-			}, func() time.Duration { return t.took(dir, t.floor, "yaml", "pipelines/p.yaml") })
+			}, func() spent { return t.took(dir, t.floor, "yaml", "pipelines/p.yaml") })
 			bound := 0.0
 			if n == 10_000 {
 				bound = 3
@@ -70,7 +70,7 @@ func benchCheck(t *numbers) {
 			t.addRatios(fmt.Sprintf("pipe check of %d %s stages / yaml.v3 alone", n, c.what), ratios, bound, note)
 		}
 		growth := best[20_000].Seconds() / best[10_000].Seconds()
-		t.add(fmt.Sprintf("  growth from 10,000 to 20,000 %s stages", c.what), fmt.Sprintf("%.2f x", growth), "<= 2.5 x", growth <= 2.5)
+		t.add(fmt.Sprintf("  its processor time in 20,000 / in 10,000 %s stages", c.what), fmt.Sprintf("%.2f x", growth), "<= 2.5 x", growth <= 2.5)
 	}
 }
 
@@ -242,7 +242,7 @@ func benchPs(t *numbers) {
 	}
 	times := make([]time.Duration, 0, 3*t.turns)
 	for range 3 * t.turns {
-		times = append(times, t.took(dir, t.pipe, "ps"))
+		times = append(times, t.took(dir, t.pipe, "ps").wall)
 	}
 	slices.Sort(times)
 	median := times[len(times)/2]
