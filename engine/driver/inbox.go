@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -39,6 +40,33 @@ func PutAnswer(dir string, a machine.Answer) error {
 		return storage("create", inbox, err)
 	}
 	return journal.WriteFile(answerFile(dir, a.ID), append(b, '\n'), true)
+}
+
+// halfAnswer is the age at which an answer that never got its name counts as left by a command that was
+// killed: to write one takes milliseconds.
+const halfAnswer = time.Hour
+
+// clearInbox removes what killed commands left of answers that they never gave.
+func (d *Driver) clearInbox() error {
+	dir := filepath.Join(d.opt.Dir, InboxDir)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !isMissing(err) {
+		return fmt.Errorf("looking into the inbox: %w", err)
+	}
+	for _, e := range entries {
+		name := e.Name() // as journal.WriteFile names it before it is whole
+		if !strings.HasPrefix(name, ".") || !strings.HasSuffix(name, ".tmp") {
+			continue
+		}
+		info, err := e.Info()
+		if err == nil && d.opt.Now().Sub(info.ModTime()) > halfAnswer {
+			err = os.Remove(filepath.Join(dir, name))
+		}
+		if err != nil && !isMissing(err) {
+			return storage("remove", filepath.Join(dir, name), err)
+		}
+	}
+	return nil
 }
 
 func answerFile(dir, id string) string { return filepath.Join(dir, InboxDir, id+".json") }
@@ -175,6 +203,9 @@ func (d *Driver) answered(id string) error {
 // TakeAnswers journals the answers that are in the inbox, in order, without carrying the run on: nothing
 // starts before a Run with Resumed.
 func (d *Driver) TakeAnswers(ctx context.Context) error {
+	if err := d.clearInbox(); err != nil {
+		return err
+	}
 	return ifFull(d.opt.Dir, d.takeAnswers(ctx))
 }
 

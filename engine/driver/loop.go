@@ -37,6 +37,9 @@ func (d *Driver) Run(ctx context.Context, first machine.Event) (machine.RunStatu
 // begin makes the derived files, steps the first event, and carries out the effects that are open. Timers
 // that are due fire at once, before anything else of the loop.
 func (d *Driver) begin(work context.Context, first machine.Event) error {
+	if err := d.clearInbox(); err != nil {
+		return err
+	}
 	if err := d.derived.rebuild(); err != nil {
 		return err
 	}
