@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/machine"
@@ -99,9 +100,17 @@ func (s *session) create(l *Loaded, start machine.Start) error {
 		return nil
 	}
 	if e := (*journal.StorageError)(nil); errors.As(err, &e) {
-		err = fmt.Errorf("the run did not begin: %s %q: %w", e.Op, e.Path, e.Err)
+		err = fmt.Errorf("the run did not begin: %s %q: %w%s", e.Op, e.Path, e.Err, beginAgain(e.Err))
 	}
 	return errors.Join(err, os.RemoveAll(s.dir))
+}
+
+// beginAgain says what to do where the disk has no room for a run that is to begin: there is nothing to resume.
+func beginAgain(err error) string {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return "; make space, then start the run again"
+	}
+	return ""
 }
 
 func (s *session) fill(l *Loaded, start machine.Start) error {

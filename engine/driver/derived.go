@@ -146,11 +146,11 @@ func (w *derived) rebuild() error {
 	w.built = true
 	for _, name := range []string{RunFile, StatusFile, FeedbackLog, SessionDir} {
 		if err := os.RemoveAll(filepath.Join(w.dir, name)); err != nil {
-			return derivedError(name, err)
+			return w.failed(name, err)
 		}
 	}
 	if err := os.Mkdir(filepath.Join(w.dir, SessionDir), 0o700); err != nil {
-		return derivedError(SessionDir, err)
+		return w.failed(SessionDir, err)
 	}
 	if err := w.writeFeedback(); err != nil {
 		return err
@@ -172,14 +172,14 @@ func (w *derived) step(at machine.Instant, recs []machine.Record, now time.Time)
 func (w *derived) writeFeedback() error {
 	if w.log.Len() > 0 {
 		if err := appendFile(filepath.Join(w.dir, FeedbackLog), w.log.Bytes()); err != nil {
-			return derivedError(FeedbackLog, err)
+			return w.failed(FeedbackLog, err)
 		}
 		w.log.Reset()
 	}
 	if len(w.touched) > 0 {
 		// A stage may have cleared it away; that is no reason to stop the run.
 		if err := os.Mkdir(filepath.Join(w.dir, SessionDir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return derivedError(SessionDir, err)
+			return w.failed(SessionDir, err)
 		}
 	}
 	for _, source := range w.touched {
@@ -194,7 +194,7 @@ func (w *derived) writeFeedback() error {
 			UpdatedAt: p.at.Time(), Items: w.view.ItemsOf(source),
 		})
 		if err := journal.WriteFile(filepath.Join(w.dir, SessionDir, name), []byte(text), false); err != nil {
-			return derivedError(filepath.Join(SessionDir, name), err)
+			return w.failed(filepath.Join(SessionDir, name), err)
 		}
 	}
 	w.touched = w.touched[:0]
@@ -221,17 +221,17 @@ func (w *derived) flush() error {
 	}
 	b, err := w.view.JSON()
 	if err != nil {
-		return derivedError(RunFile, err)
+		return w.failed(RunFile, err)
 	}
 	if err := journal.WriteFile(filepath.Join(w.dir, RunFile), append(bytes.TrimRight(b, "\n"), '\n'), false); err != nil {
-		return derivedError(RunFile, err)
+		return w.failed(RunFile, err)
 	}
 	b, err = w.statusFile()
 	if err != nil {
-		return derivedError(StatusFile, err)
+		return w.failed(StatusFile, err)
 	}
 	if err := journal.WriteFile(filepath.Join(w.dir, StatusFile), b, false); err != nil {
-		return derivedError(StatusFile, err)
+		return w.failed(StatusFile, err)
 	}
 	w.dirty, w.status = false, w.view.Status()
 	return nil
@@ -282,7 +282,10 @@ func (w *derived) statusFile() ([]byte, error) {
 	return append(b, "}}\n"...), nil
 }
 
-func derivedError(name string, err error) error { return storage("write", name, err) }
+// failed names the file whole: who makes space must find the disk.
+func (w *derived) failed(name string, err error) error {
+	return storage("write", filepath.Join(w.dir, name), err)
+}
 
 // appendFile adds to the end of a file. The files it is for are made anew at a resume.
 func appendFile(name string, data []byte) error {
