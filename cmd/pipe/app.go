@@ -32,7 +32,7 @@ type app struct {
 	outTerminal bool
 	width       func() int // of the terminal that out is; 0: not one
 
-	signals func() (<-chan os.Signal, func()) // catches SIGINT and SIGTERM, until the func is called
+	signals func() (<-chan os.Signal, func()) // catches SIGINT, SIGTERM and SIGHUP, until the func is called
 	kill    func(status int)                  // ends this process at once
 }
 
@@ -63,13 +63,16 @@ func runMain() int {
 	return a.execute(context.Background(), a.args)
 }
 
-// catchSignals keeps SIGINT and SIGTERM from ending the process. A SIGINT that whoever started us ignores, as
-// a shell does for what a script puts into the background, stays ignored.
+// catchSignals keeps SIGINT, SIGTERM and SIGHUP, which comes when the terminal goes, from ending the process.
+// What whoever started us ignores stays ignored: a shell ignores SIGINT for what a script puts into the
+// background, nohup ignores SIGHUP.
 func catchSignals() (<-chan os.Signal, func()) {
 	c := make(chan os.Signal, 4)
 	signal.Notify(c, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGINT) {
-		signal.Notify(c, syscall.SIGINT)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			signal.Notify(c, s)
+		}
 	}
 	return c, func() { signal.Stop(c) }
 }

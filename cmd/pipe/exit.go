@@ -14,7 +14,7 @@ const (
 	exitWaiting     = 4
 	exitHeld        = 5
 	exitInterrupted = 130 // SIGINT
-	exitTerminated  = 143 // SIGTERM
+	exitTerminated  = 143 // SIGTERM, SIGHUP
 )
 
 const exitCodesText = `The exit status of pipe:
@@ -26,7 +26,7 @@ const exitCodesText = `The exit status of pipe:
   4    the run is paused, or waits for a person
   5    held by another process: the run, or the workspace
   130  stopped by Ctrl-C (SIGINT); the run can be resumed
-  143  stopped by SIGTERM; the run can be resumed
+  143  stopped by SIGTERM, or as its terminal closed; the run can be resumed
 `
 
 // statusError ends a command with a status. Without an error nothing is printed: it was said before.
