@@ -131,3 +131,40 @@ func TestResumeUnderAnotherMachine(t *testing.T) {
 	}
 	p.leavesNothing()
 }
+
+// TestClockGoesBack resumes a run under a clock that is an hour behind: times of a run never go back, and a
+// retry that waits for its moment does not wait that hour.
+func TestClockGoesBack(t *testing.T) {
+	t.Parallel()
+	p := newRun(t, `
+stages:
+  - id: a
+    run: |
+      if [ -e ../go-on ]; then exit 0; fi
+      touch ../tried
+      exit 1
+    retry: {max_attempts: 2, initial_delay: 2s, backoff: fixed}
+  - {id: b, run: "true"}
+`)
+	run := p.start("run", "p")
+	run.until("a retry_scheduled")
+	run.signal(9)
+	run.end()
+	p.write("../go-on", "")
+	p.program = otherProgram(t, map[string][2]string{
+		"cmd/pipe/app.go": {"now: time.Now,", "now: func() time.Time { return time.Now().Add(-time.Hour) },"},
+	})
+	resumed := p.start("resume", "last")
+	if r := resumed.end(); r.status != 0 {
+		t.Error(r)
+	}
+	last := ""
+	for line := range strings.Lines(p.want(0, "events", "last").out) {
+		at, _, _ := strings.Cut(line, " ")
+		if at < last {
+			t.Errorf("time goes back from %s in %s", last, line)
+		}
+		last = at
+	}
+	p.leavesNothing()
+}

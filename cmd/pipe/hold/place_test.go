@@ -225,18 +225,23 @@ func (p *place) start(args ...string) *started {
 	p.t.Helper()
 	s := &started{place: p, cmd: p.cmd(args...), done: make(chan struct{})}
 	s.cmd.Stdout, s.cmd.Stderr = &s.out, &s.err
+	s.begin()
+	return s
+}
+
+func (s *started) begin() {
+	s.t.Helper()
 	if err := s.cmd.Start(); err != nil {
-		p.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	go func() {
 		defer close(s.done)
 		_ = s.cmd.Wait() // its status is looked at
 	}()
-	p.t.Cleanup(func() {
+	s.t.Cleanup(func() {
 		_ = s.cmd.Process.Kill()
 		<-s.done
 	})
-	return s
 }
 
 // until waits for a line of the command.
