@@ -169,8 +169,8 @@ func (a awaiting) ask(i *instance) bool {
 		if need.met || i.frame.slots[n].met {
 			continue
 		}
-		// A review on the way to i is linked with i, and settles by the same routing.
-		if need.isSource() || !a.mayRun(need) {
+		// A review on the way to i, or a for_each of some, is linked with i, and settles by the same routing.
+		if need.node.Loop != nil || !a.mayRun(need) {
 			return false
 		}
 	}
