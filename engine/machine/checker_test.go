@@ -22,6 +22,9 @@ type checker struct {
 	raised  map[string]feedback.Escalation
 	open    map[string]string // running tries: effect → path
 	jobs    int
+	tree    func() string // what the workspace holds at this moment
+	retried bool          // the records that follow are of a retry
+	asking  map[string]bool
 	broken  []string
 }
 
@@ -29,11 +32,13 @@ type modelStage struct {
 	status   machine.StageStatus
 	accepted bool
 	blocked  bool
+	approved bool
+	on       string // tree that it was approved for, until it starts
 }
 
-func newChecker(p *plan.Plan) *checker {
+func newChecker(p *plan.Plan, tree func() string) *checker {
 	return &checker{
-		plan: p, stages: map[string]*modelStage{}, items: map[string]feedback.Item{},
+		plan: p, tree: tree, asking: map[string]bool{}, stages: map[string]*modelStage{}, items: map[string]feedback.Item{},
 		rounds: map[feedback.Pair]int{}, granted: map[feedback.Pair]int{},
 		raised: map[string]feedback.Escalation{}, open: map[string]string{},
 	}
@@ -86,35 +91,45 @@ func (c *checker) met(path string) bool {
 }
 
 func (c *checker) record(r machine.Record) {
+	if _, ok := r.(machine.StageStale); !ok {
+		c.retried = false
+	}
 	switch r := r.(type) {
 	case machine.RunStarted:
 		c.jobs = r.Run.Jobs
 	case machine.StageStarted:
 		c.started(r)
 	case machine.StageSucceeded:
-		delete(c.open, r.Effect)
-		s := c.stage(r.Stage)
-		s.status, s.accepted = machine.Succeeded, r.Reason == "override"
+		c.succeeded(r)
 	case machine.StageFailed:
 		delete(c.open, r.Effect)
+		delete(c.asking, r.Stage)
 		c.stage(r.Stage).status = machine.Failed
+		if r.Reason == feedback.ReasonIterationCap {
+			c.exhausted(r.Stage)
+		}
 	case machine.RetryScheduled:
 		delete(c.open, r.Failed)
 	case machine.StageSkipped:
 		c.stage(r.Stage).status = machine.Skipped
 	case machine.StageNotRun:
 		c.dropped(r.Stage)
+		delete(c.asking, r.Stage)
 		c.stage(r.Stage).status = machine.NotRun
 	case machine.StageCancelled:
 		c.closeOf(r.Stage)
 		c.stage(r.Stage).status = machine.Cancelled
 	case machine.StageInterrupted:
 		delete(c.open, r.Effect)
+		n, _, _, _ := c.node(r.Stage)
+		c.asking[r.Stage] = n.OnInterrupt == plan.Ask
+	case machine.ApprovalAnswered:
+		s := c.stage(r.Stage)
+		s.approved, s.on = r.Approved, r.Tree.Tracked
+	case machine.ApprovalAsked:
+		c.stage(r.Stage).approved = false
 	case machine.StageStale:
-		if !r.Cancel {
-			c.closeOf(r.Stage)
-			*c.stage(r.Stage) = modelStage{status: machine.Stale}
-		}
+		c.stale(r)
 	case machine.ItemOpened:
 		if _, known := c.items[r.Item.ID]; known {
 			c.breaks("ids never change", "item %s was opened twice", r.Item.ID)
@@ -142,6 +157,47 @@ func (c *checker) record(r machine.Record) {
 	}
 }
 
+func (c *checker) succeeded(r machine.StageSucceeded) {
+	s := c.stage(r.Stage)
+	if s.status != machine.Running || (r.Reason == "override" && !c.asking[r.Stage]) {
+		c.breaks("only what ran succeeds", "%s, which is %s", r.Stage, s.status)
+	}
+	delete(c.open, r.Effect)
+	delete(c.asking, r.Stage)
+	s.status, s.accepted = machine.Succeeded, r.Reason == "override"
+}
+
+func (c *checker) stale(r machine.StageStale) {
+	n, g, prefix, item := c.node(r.Stage)
+	if c.retried && n.Loop == nil && c.met(r.Stage) && slices.ContainsFunc(g.Nodes, func(o plan.Node) bool {
+		return o.Loop != nil && &g.Nodes[o.Loop.Target] == n
+	}) {
+		c.breaks("a retry keeps what was done by hand", "%s runs again", r.Stage)
+	}
+	if r.Cancel {
+		return
+	}
+	c.closeOf(r.Stage)
+	delete(c.asking, r.Stage)
+	if group := c.stage(prefix + n.ID); item != "" && group.status != machine.Stale {
+		group.status = machine.Running // with this item
+	}
+	s := c.stage(r.Stage)
+	*s = modelStage{status: machine.Stale, approved: s.approved && r.Cause != machine.ByUpstream}
+}
+
+// exhausted holds a review that failed since its loop is exhausted against its counter.
+func (c *checker) exhausted(path string) {
+	n, _, _, item := c.node(path)
+	if n.Loop == nil || (n.ForEach != nil && item == "") {
+		return // a composite, for one of its parts
+	}
+	pair := feedback.Pair{Source: path, Target: c.targetOf(path)}
+	if c.rounds[pair]+1 < n.Loop.MaxIterations+c.granted[pair] {
+		c.breaks("only what is at its cap is exhausted", "%s", path)
+	}
+}
+
 func (c *checker) closeOf(path string) {
 	for e, p := range c.open {
 		if p == path {
@@ -161,6 +217,9 @@ func (c *checker) started(r machine.StageStarted) {
 	if s := c.stage(r.Stage); s.status == machine.Succeeded || s.status == machine.Skipped {
 		c.breaks("a finished stage does not run again unless it is stale", "%s", r.Stage)
 	}
+	if n.Approval != nil && (n.ForEach == nil || item != "") {
+		c.startedApproved(r.Stage)
+	}
 	c.stage(r.Stage).status = machine.Running
 	if r.Composite {
 		c.clearBelow(r.Stage)
@@ -176,6 +235,15 @@ func (c *checker) started(r machine.StageStarted) {
 	if len(c.open) > c.jobs {
 		c.breaks("no more run at once than may", "%d with %d jobs", len(c.open), c.jobs)
 	}
+}
+
+// startedApproved holds a stage that starts against the approval that it needs.
+func (c *checker) startedApproved(path string) {
+	s := c.stage(path)
+	if !s.approved || (s.on != "" && s.on != c.tree()) {
+		c.breaks("an approval holds for the tree that it was given for", "%s (approved: %v, on %q) starts on %q", path, s.approved, s.on, c.tree())
+	}
+	s.on = ""
 }
 
 // dropped holds a stage that does not run against its needs: one of them must have failed, or be a review whose
@@ -208,6 +276,9 @@ func (c *checker) routed(r machine.FeedbackRouted) {
 		if item.IsOpen() && item.Severity == feedback.Blocking && slices.Contains(item.Sources, r.Source) {
 			open++
 		}
+	}
+	if s := c.stage(r.Source); s.status != machine.Succeeded && r.Action != feedback.Escalate {
+		c.breaks("only a review that ended is routed", "%s, which is %s", r.Source, s.status)
 	}
 	switch r.Action {
 	case feedback.Accept:
@@ -245,6 +316,7 @@ func (c *checker) raisedOne(e feedback.Escalation) {
 
 func (c *checker) decided(r machine.EscalationDecided) {
 	e := c.raised[r.ID]
+	c.retried = r.Decision == "retry"
 	if e.Target != "" && r.Closed {
 		c.stage(e.Target).blocked = false
 	}
@@ -293,11 +365,17 @@ func (c *checker) finished(r machine.RunFinished) {
 			c.breaks("no run succeeds over an open blocking item", "%s of %v", id, item.Sources)
 		}
 	}
+	failed := false
 	for path, s := range c.stages {
+		n, _, _, _ := c.node(path)
+		failed = failed || (s.status == machine.Failed && !n.ContinueOnError)
 		switch s.status {
 		case machine.Running, machine.Waiting:
 			c.breaks("a finished run runs nothing", "%s is %s", path, s.status)
 		}
+	}
+	if r.Status == machine.RunFailed && !failed {
+		c.breaks("a run fails only if a stage does", "%s", r.Reason)
 	}
 }
 

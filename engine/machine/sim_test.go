@@ -125,6 +125,7 @@ type world struct {
 	open    []machine.Effect
 	sent    []machine.Event
 	tree    string
+	seen    string // the tree that the event of this step was made on
 	now     machine.Instant
 	answers int
 	routed  map[string]int // by source: how often it was routed
@@ -142,8 +143,10 @@ func newWorld(t testing.TB, seed uint64, chaos bool) *world {
 		text = strings.ReplaceAll(text, "=again", "=true")
 	}
 	p := parsePlan(text)
-	return &world{t: t, seed: seed, rng: rng, chaos: chaos, text: text, plan: p, m: machine.New(p, toyEvaluator{}, nil),
-		check: newChecker(p), tree: "T0", routed: map[string]int{}, raised: map[string]int{}}
+	w := &world{t: t, seed: seed, rng: rng, chaos: chaos, text: text, plan: p, m: machine.New(p, toyEvaluator{}, nil),
+		tree: "T0", routed: map[string]int{}, raised: map[string]int{}}
+	w.check = newChecker(p, func() string { return w.seen })
+	return w
 }
 
 // history gives what happened, for people.
@@ -309,6 +312,9 @@ func (w *world) person(n int) {
 		}
 		if n > 400 {
 			kind = machine.DecideOverride
+			if e := w.check.raised[w.firstRaised()]; len(e.Sources) == 1 && e.Target == "" && !w.check.asking[e.Sources[0]] {
+				kind = machine.DecideRetry // it runs again since another decision
+			}
 		}
 	}
 	a := w.answer(kind)
@@ -358,6 +364,9 @@ func (w *world) step(ev machine.Event) {
 	w.counts.events++
 	w.sent = append(w.sent, ev)
 	w.log = append(w.log, ev)
+	if w.seen = w.tree; ev.EventType() == "answer" {
+		w.seen = ev.(machine.Answer).Tree.Tracked
+	}
 	ready := w.m.Step(ev)
 	for _, r := range ready.Records {
 		w.journal = append(w.journal, r)
