@@ -174,7 +174,10 @@ func (d *decider) stageEnded(i *instance, e StageEnded) {
 		return
 	}
 	f := failure{class: e.Class, effect: e.Effect, exitCode: e.ExitCode, durationMS: e.DurationMS, message: e.Message}
-	if e.Class != "" {
+	if e.Class == "" && e.Result == nil && i.isSource() {
+		f.class, f.message = string(stage.ReviewUnavailable), "the review gave no result, so it did not take place"
+	}
+	if f.class != "" {
 		d.tryFailed(i, f)
 		return
 	}
