@@ -188,10 +188,31 @@ func (d *decider) escalationOf(a Answer) (*escalation, string) {
 		return found[0], ""
 	case len(found) > 1:
 		return nil, "several escalations are open; name a source of one of: " + strings.Join(names, ", ")
-	case len(names) == 0:
-		return nil, "no escalation is open"
 	}
-	return nil, fmt.Sprintf("no open escalation has %s; open: %s", meant(a), strings.Join(names, ", "))
+	open := "no escalation is open"
+	if len(names) > 0 {
+		open = "open: " + strings.Join(names, ", ")
+	}
+	if was := d.decidedBefore(a); was != "" {
+		return nil, was + "; " + open
+	}
+	if len(names) == 0 {
+		return nil, open
+	}
+	return nil, fmt.Sprintf("no open escalation has %s; %s", meant(a), open)
+}
+
+// decidedBefore says who closed the escalation that an answer means, if it names one that was open once.
+func (d *decider) decidedBefore(a Answer) string {
+	if a.Escalation == "" {
+		return ""
+	}
+	for i := range d.s.decided {
+		if r := &d.s.decided[i]; r.ID == a.Escalation {
+			return fmt.Sprintf("the escalation %q is not open any more, %s decided it: %s", r.ID, r.By, r.Decision)
+		}
+	}
+	return ""
 }
 
 func meant(a Answer) string {

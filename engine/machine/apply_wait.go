@@ -182,6 +182,7 @@ func (s *state) applyDecided(r EscalationDecided) {
 	if r.Closed {
 		s.release(e)
 		s.escalations = slices.DeleteFunc(s.escalations, func(o *escalation) bool { return o == e })
+		s.decided = append(s.decided, r)
 		s.settleWaived(e, r)
 		return
 	}

@@ -32,6 +32,9 @@ func (m *Machine) Dump() []byte {
 	for _, e := range s.escalations {
 		d.Escalations = append(d.Escalations, e.Escalation)
 	}
+	for i := range s.decided {
+		d.Decided = append(d.Decided, s.decided[i].ID)
+	}
 	out, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
 		panic(fmt.Sprintf("machine: dump the state: %v", err)) // values are JSON by their own contract
@@ -55,6 +58,7 @@ type dumpedState struct {
 	Loops                        []dumpedLoop
 	History                      []feedback.HistoryEntry
 	Escalations                  []feedback.Escalation
+	Decided                      []string
 	NextEscalation, Waiting      int
 	Worked, IsShown, Cancelling  bool
 	WorkTree, Shown              Tree

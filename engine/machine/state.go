@@ -38,7 +38,8 @@ type state struct {
 	history   []feedback.HistoryEntry
 	loopsTo   map[string][]*loop // by path of the target
 
-	escalations    []*escalation // the open ones
+	escalations    []*escalation       // the open ones
+	decided        []EscalationDecided // by which others were closed
 	nextEscalation int
 	waiting        int  // approvals that were asked and not answered
 	worked         bool // a stage ended since the workspace was last looked at for a person
