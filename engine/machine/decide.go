@@ -216,7 +216,7 @@ func (d *decider) takeResult(i *instance, r *feedback.Result) {
 	own := *r
 	var changes []feedback.Change
 	if _, isTarget := i.frame.graph.below[i.slot]; isTarget && !i.isSource() {
-		changes = d.s.ledger.Reply(i.path, round, r.Replies)
+		changes = d.s.ledger.Reply(i.path, round, d.repliesTo(i, r.Replies))
 		rec.Disputed = len(changes)
 		own.Replies = nil
 	}
@@ -236,6 +236,20 @@ func (d *decider) takeResult(i *instance, r *feedback.Result) {
 		}
 	}
 	d.emit(rec)
+}
+
+// repliesTo gives those of a target's replies that concern items of its own reviews.
+func (d *decider) repliesTo(target *instance, replies []feedback.Reply) []feedback.Reply {
+	var out []feedback.Reply
+	for _, r := range replies {
+		item, known := d.s.ledger.Get(r.ID)
+		if known && slices.ContainsFunc(d.s.loopsTo[target.path], func(l *loop) bool {
+			return slices.Contains(item.Sources, l.counter.Source)
+		}) {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // change records changes of items.
