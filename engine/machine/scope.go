@@ -117,9 +117,15 @@ func (d *decider) newBrief(i *instance, loops []*loop) (string, []string) {
 	return feedback.Brief(in, d.m.count), given
 }
 
-// inOrder gives loops in the order of their sources in the plan.
+// inOrder gives loops in the order of their sources in the plan, without those that an earlier run of the task
+// left and whose source this run does not have.
 func inOrder(s *state, loops []*loop) []*loop {
-	out := append([]*loop(nil), loops...)
+	var out []*loop
+	for _, l := range loops {
+		if s.byPath[l.counter.Source] != nil {
+			out = append(out, l)
+		}
+	}
 	for a := 1; a < len(out); a++ {
 		for b := a; b > 0 && byOrder(s.at(out[b].counter.Source), s.at(out[b-1].counter.Source)) < 0; b-- {
 			out[b], out[b-1] = out[b-1], out[b]
