@@ -3,7 +3,9 @@ package command
 import (
 	"errors"
 	"path"
+	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -21,8 +23,11 @@ const (
 	CodeLanguage diag.Code = "script-language"
 )
 
+// checker checks scripts. It keeps parsers: each has buffers that cost more than most scripts.
+type checker struct{ bash, sh sync.Pool }
+
 // check parses the script of a stage, if its shell is bash or sh.
-func check(p *stage.CheckPass) {
+func (c *checker) check(p *stage.CheckPass) {
 	config, _ := p.Config.Get(keyScript)
 	script, ok := config.(string)
 	if !ok {
@@ -49,7 +54,10 @@ func check(p *stage.CheckPass) {
 	if !ok {
 		return
 	}
-	_, err := syntax.NewParser(syntax.Variant(variant)).Parse(strings.NewReader(blank(script)), "")
+	if isPlain(script) {
+		return
+	}
+	err := c.parse(variant, blank(script))
 	var parse syntax.ParseError
 	var lang syntax.LangError
 	switch {
@@ -64,6 +72,43 @@ func check(p *stage.CheckPass) {
 	case err != nil:
 		report(diag.Error, CodeSyntax, at.Span, `the script of "run" does not parse as `+name+": "+diag.Escape(err.Error()), "")
 	}
+}
+
+func (c *checker) parse(variant syntax.LangVariant, script string) error {
+	pool := &c.bash
+	if variant == syntax.LangPOSIX {
+		pool = &c.sh
+	}
+	parser, ok := pool.Get().(*syntax.Parser)
+	if !ok {
+		parser = syntax.NewParser(syntax.Variant(variant))
+	}
+	defer pool.Put(parser)
+	_, err := parser.Parse(strings.NewReader(script), "")
+	return err
+}
+
+// reserved are the words that make more than a simple command of a line that begins with them.
+var reserved = [...]string{"case", "coproc", "declare", "do", "done", "elif", "else", "esac", "export", "fi", "for",
+	"function", "if", "in", "let", "local", "nameref", "readonly", "select", "then", "time", "typeset", "until", "while"}
+
+// isPlain reports whether a script is nothing but lines of simple commands, of words in which no character
+// means anything to a shell: it parses, and needs no parser to say so. Most scripts of large pipelines are
+// such lines.
+func isPlain(script string) bool {
+	for line := range strings.Lines(script) {
+		for i := range len(line) {
+			if c := line[i]; !isWord(c) && strings.IndexByte(" \t\n./:,@%-", c) < 0 {
+				return false
+			}
+		}
+		first, _, _ := strings.Cut(strings.Trim(line, " \t\n"), " ")
+		first, _, _ = strings.Cut(first, "\t")
+		if slices.Contains(reserved[:], first) {
+			return false
+		}
+	}
+	return true
 }
 
 // variantOf returns the shell language that is checked: false if the shell isn't one that we can parse.

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"mvdan.cc/sh/v3/syntax"
+	"pgregory.net/rapid"
+
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
 	"example.com/pipe/engine/stage"
@@ -90,5 +93,33 @@ func FuzzCheck(f *testing.F) {
 					t.Errorf("an empty diagnostic: %+v", d)
 				}
 			}})
+	})
+}
+
+// TestPlainScripts holds what is taken for plain against the parser: it has to parse.
+func TestPlainScripts(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]bool{
+		"true": true, "go test ./...": true, "go build ./a\n\tgo vet ./a\n": true, "": true, "make -j2 all,docs": true,
+		"if": false, "  done": false, "a=b": false, "echo $x": false, "a | b": false, "(a)": false, "x &": false,
+		"time\tgo test": false, "a\nfi": false, "a\rb": false, "é": false, "# a": false, "!": false, "ls *": false,
+	} {
+		if got := isPlain(script); got != want {
+			t.Errorf("isPlain(%q) = %t, want %t", script, got, want)
+		}
+	}
+	words := append([]string{"a", "true", "./x", "-e", "1", "%", "@", ":", "..", ",", "[", "{", "}", "!", "#", "$x", "=", "&", ";"}, reserved[:]...)
+	rapid.Check(t, func(rt *rapid.T) {
+		var b strings.Builder
+		for range rapid.IntRange(0, 6).Draw(rt, "words") {
+			b.WriteString(rapid.SampledFrom(words).Draw(rt, "word"))
+			b.WriteString(rapid.SampledFrom([]string{" ", "\n", "\t", "", "  "}).Draw(rt, "blank"))
+		}
+		script := b.String()
+		for _, v := range []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX} {
+			if err := new(checker).parse(v, script); err != nil && isPlain(script) {
+				rt.Fatalf("%q is taken for plain, and %v says: %v", script, v, err)
+			}
+		}
 	})
 }

@@ -58,7 +58,7 @@ func New(starter *proc.Starter) stage.Kind {
 					"A program that is no shell gets the script as a file, its last argument",
 				Example: "python3 -u"},
 		},
-		Check: check,
+		Check: new(checker).check,
 		Run:   r.run,
 	}
 }
