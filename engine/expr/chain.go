@@ -210,7 +210,8 @@ func (c *checker) fieldType(n *ast.MemberNode, base value.Type, key *ast.StringN
 
 // elementType returns the type behind a computed key.
 func (c *checker) elementType(n *ast.MemberNode, base, key value.Type) value.Type {
-	want, elem := anyType, anyType
+	elem := anyType
+	var want value.Type // of the key
 	switch base.Kind {
 	case value.UnknownKind, value.Any:
 		return anyType

@@ -92,7 +92,11 @@ func (e Escalation) Message(run string) string {
 	b.WriteString("---\n## Feedback Loop Escalation\n\n")
 	fmt.Fprintf(&b, "**Task:** %s\n", markdownName(e.TaskID))
 	fmt.Fprintf(&b, "**Source:** %s\n", markdownName(e.Source()))
-	fmt.Fprintf(&b, "**Iterations:** %d (cap: %d)\n", e.Iterations, e.Max)
+	fmt.Fprintf(&b, "**Iterations:** %d", e.Iterations)
+	if e.Reason != ReasonInterrupted { // an interrupted stage is no loop: it has no cap
+		fmt.Fprintf(&b, " (cap: %d)", e.Max)
+	}
+	b.WriteByte('\n')
 	if e.Reason != ReasonIterationCap {
 		fmt.Fprintf(&b, "**Reason:** %s\n", markdownName(e.Reason))
 	}

@@ -31,7 +31,6 @@ func Docs() []Doc {
 
 // Function is one that is called with values.
 type Function struct {
-	name string
 	Doc
 	Params []Param // at least one
 	Least  int     // arguments that must be there
