@@ -233,7 +233,7 @@ func TestDocExamples(t *testing.T) {
 			pipelines := 0
 			for _, e := range examples(text) {
 				if e.language != "yaml" {
-					continue // also sh: commands for the repository itself, which CI runs
+					continue
 				}
 				first, _, _ := strings.Cut(e.text, "\n")
 				name, ok := strings.CutPrefix(first, "# ")
@@ -326,4 +326,64 @@ func masked(text string) string {
 		text = m.what.ReplaceAllString(text, m.with)
 	}
 	return text
+}
+
+// TestDocCommands holds the commands that documents only name to the options that there are, and to the
+// Makefile.
+func TestDocCommands(t *testing.T) {
+	makefile := readDoc(t, filepath.Join(repository, "Makefile"))
+	n := 0
+	for _, file := range docFiles(t) {
+		for _, e := range examples(readDoc(t, file)) {
+			if e.language != "sh" {
+				continue
+			}
+			for line := range strings.Lines(e.text) {
+				command, _, _ := strings.Cut(strings.TrimSpace(line), "#")
+				if target, ok := strings.CutPrefix(command, "make "); ok {
+					if !strings.Contains(makefile, "\n"+strings.TrimSpace(target)+":") {
+						t.Errorf("%s: the Makefile has no target for %q", file, command)
+					}
+					continue
+				}
+				out, err := exec.Command("bash", "-c", strings.TrimSpace(command)+" --help").CombinedOutput()
+				if err != nil {
+					t.Errorf("%s: %s: %v\n%s", file, command, err, out)
+				}
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no document names a command")
+	}
+}
+
+// TestDocLinks follows the links between documents.
+func TestDocLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#]*)(#[a-z-]+)?\)`)
+	heading := regexp.MustCompile(`(?m)^#+ (.*)$`)
+	n := 0
+	for _, file := range docFiles(t) {
+		for _, m := range link.FindAllStringSubmatch(readDoc(t, file), -1) {
+			if strings.HasPrefix(m[1], "https://") {
+				continue
+			}
+			n++
+			to := file
+			if m[1] != "" {
+				to = filepath.Join(filepath.Dir(file), m[1])
+			}
+			found := m[2] == ""
+			for _, h := range heading.FindAllStringSubmatch(readDoc(t, to), -1) {
+				found = found || "#"+strings.ReplaceAll(strings.ToLower(h[1]), " ", "-") == m[2]
+			}
+			if !found {
+				t.Errorf("%s: %s has no heading for %q", file, to, m[2])
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no document has a link")
+	}
 }

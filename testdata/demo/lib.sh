@@ -7,6 +7,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 repos=$here/../repos
 pipe=$1
 PATH=$(dirname "$pipe"):$PATH # the commands on the screen say "pipe"
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE # of a hook that may run us
 export PATH GOPROXY=off GOFLAGS= GOWORK=off GOTOOLCHAIN=local
 
 # say LINE…: a remark, set off from what the commands print.
@@ -65,4 +66,5 @@ cp "$folder/recording/$2/pipe.yaml" "$folder/wordcount/pipe.yaml"
 cd "$folder/wordcount"
 git init -q
 git add -A
-git -c user.name=demo -c user.email=demo@example.com -c commit.gpgsign=false commit -q -m 'a repository with two bugs'
+git -c user.name=demo -c user.email=demo@example.com -c commit.gpgsign=false -c core.hooksPath=/dev/null \
+	commit -q -m 'a repository with two bugs'
