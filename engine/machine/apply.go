@@ -119,6 +119,9 @@ func (s *state) settle(i *instance, status StageStatus) {
 	i.came, i.next, i.startTree = false, 0, nil
 	i.asks, i.redo = false, nil
 	s.noteClosed(i, false)
+	for _, part := range i.parts() { // what they found and was not routed is no longer of a run of i
+		s.setUnrouted(part, false)
+	}
 	s.refresh(i)
 }
 

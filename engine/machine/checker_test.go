@@ -269,7 +269,14 @@ func (c *checker) clearBelow(path string) {
 
 func (c *checker) routed(r machine.FeedbackRouted) {
 	pair := feedback.Pair{Source: r.Source, Target: r.Target}
-	n, _, _, _ := c.node(r.Source)
+	n, _, prefix, item := c.node(r.Source)
+	owner := strings.TrimSuffix(prefix, "/")
+	if item != "" {
+		owner = prefix + n.ID
+	}
+	if owner != "" && r.Action != feedback.Escalate && c.stage(owner).status != machine.Running {
+		c.breaks("only a review that ended is routed", "%s in %s, which is %s", r.Source, owner, c.stage(owner).status)
+	}
 	open := 0
 	for _, id := range c.order {
 		item := c.items[id]
