@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
+	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/stage"
 )
 
@@ -44,13 +46,18 @@ func (o *resumeOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		f := &follower{app: o.app, p: p, json: o.json, stay: o.wait || o.interactive()}
 		if v.Status().Ended() {
 			if err := o.printRun(v, o.json); err != nil {
 				return err
 			}
+			// Its process may have died before it wrote the files that follow from the last step. One that
+			// still holds the run is about to.
+			if _, err := p.Resume(ctx, id, f.follow()); err != nil && !errors.Is(err, journal.ErrHeld) {
+				return asStatus(err)
+			}
 			return withStatus(statusOfRun(v.Status()))
 		}
-		f := &follower{app: o.app, p: p, json: o.json, stay: o.wait || o.interactive()}
 		return o.untilSignal(ctx, func(ctx context.Context) error {
 			return f.end(p.Resume(ctx, id, f.follow()))
 		})
