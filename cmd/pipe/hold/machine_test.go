@@ -2,47 +2,67 @@ package hold
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// otherProgram builds the command anew with pieces of its sources replaced, and gives its folder.
-func otherProgram(t *testing.T, changes map[string][2]string) string {
+// later is the folder of another program: its briefs have other words, one of its functions gives something
+// else, and its clock is an hour behind.
+func later(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir, err := buildLater()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+var buildLater = sync.OnceValues(func() (string, error) {
+	return buildOther("later", map[string][2]string{
+		"engine/feedback/brief.go":    {"### Issues to Address", "### What to Do"},
+		"engine/expr/eval/builtin.go": {"args[0].(string), strings.ToUpper)", "args[0].(string), strings.ToLower)"},
+		"cmd/pipe/app.go":             {"now: time.Now,", "now: func() time.Time { return time.Now().Add(-time.Hour) },"},
+	})
+})
+
+// buildOther builds the command anew with pieces of its sources replaced, and gives its folder.
+func buildOther(name string, changes map[string][2]string) (string, error) {
+	dir := filepath.Join(program, name)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return "", err
+	}
 	replace := map[string]string{}
 	for name, change := range changes {
 		file, err := filepath.Abs(filepath.Join("..", "..", "..", filepath.FromSlash(name)))
 		if err != nil {
-			t.Fatal(err)
+			return "", err
 		}
 		text, err := os.ReadFile(file)
 		if err != nil {
-			t.Fatal(err)
+			return "", err
 		}
 		if strings.Count(string(text), change[0]) != 1 {
-			t.Fatalf("%s does not hold %q once: choose another piece to change", name, change[0])
+			return "", fmt.Errorf("%s does not hold %q once: choose another piece to change", name, change[0])
 		}
 		other := filepath.Join(dir, strings.ReplaceAll(name, "/", "_"))
 		if err := os.WriteFile(other, []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o644); err != nil {
-			t.Fatal(err)
+			return "", err
 		}
 		replace[file] = other
 	}
 	b, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	overlay := filepath.Join(dir, "overlay.json")
 	if err := os.WriteFile(overlay, b, 0o644); err != nil {
-		t.Fatal(err)
+		return "", err
 	}
-	if err := build(dir, "-overlay", overlay); err != nil {
-		t.Fatal(err)
-	}
-	return dir
+	return dir, build(dir, "-overlay", overlay)
 }
 
 const changing = `
@@ -74,15 +94,11 @@ stages:
     requires_approval: "ship ${{ upper(inputs.word) }}?"
 `
 
-// TestResumeUnderAnotherMachine kills a run in the middle of its second round and goes on with a program
-// whose briefs have other words and one of whose functions gives something else: what the records hold
-// stands, the run ends well, and only a replay tells the difference.
+// TestResumeUnderAnotherMachine kills a run in the middle of its second round and goes on with a program that
+// decides otherwise: what the records hold stands, the run ends well, and only a replay tells the difference.
 func TestResumeUnderAnotherMachine(t *testing.T) {
 	t.Parallel()
-	other := otherProgram(t, map[string][2]string{
-		"engine/feedback/brief.go":    {"### Issues to Address", "### What to Do"},
-		"engine/expr/eval/builtin.go": {"return mapText(r, at, args[0].(string), strings.ToUpper)", "return mapText(r, at, args[0].(string), strings.ToLower)"},
-	})
+	other := later(t)
 	p := newRun(t, changing)
 	run := p.start("run", "p")
 	p.until("round 2", func() bool { return p.exists("../waits") })
@@ -151,9 +167,7 @@ stages:
 	run.signal(9)
 	run.end()
 	p.write("../go-on", "")
-	p.program = otherProgram(t, map[string][2]string{
-		"cmd/pipe/app.go": {"now: time.Now,", "now: func() time.Time { return time.Now().Add(-time.Hour) },"},
-	})
+	p.program = later(t)
 	resumed := p.start("resume", "last")
 	if r := resumed.end(); r.status != 0 {
 		t.Error(r)
