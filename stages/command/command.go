@@ -98,7 +98,9 @@ func shellOf(words string, call *stage.Call) []string {
 	argv := strings.Fields(words)
 	if len(argv) == 0 {
 		argv = strings.Fields(defaultShell)
-		if _, err := proc.LookPath(argv[0], call.Dir, call.Env); err != nil {
+		if file, err := proc.LookPath(argv[0], call.Dir, call.Env); err == nil {
+			argv[0] = file // looked up once: PATH can be long
+		} else {
 			argv = strings.Fields(fallbackShell)
 		}
 	}
