@@ -20,14 +20,21 @@ type join struct {
 
 // route routes one join, if there is one that waits for nothing more.
 func (d *decider) route() bool {
-	var seen []*instance
-	for _, i := range slices.Clone(d.s.ended) {
-		if slices.Contains(seen, i) {
+	if len(d.s.ended) == 0 {
+		return false
+	}
+	seen := map[*instance]bool{} // only looked up; true: linked with one that may still run
+	await := newAwaiting()
+	mayRun := func(i *instance) bool { return seen[i] || await.mayRun(i) }
+	for _, i := range d.s.ended {
+		if _, known := seen[i]; known {
 			continue
 		}
-		linked := d.linkedWith(i)
-		seen = append(seen, linked...)
-		if !slices.ContainsFunc(linked, newAwaiting().mayRun) && d.routeJoin(d.joinOf(linked)) {
+		linked, waits := d.linkedUntil(i, mayRun)
+		for _, o := range linked {
+			seen[o] = waits
+		}
+		if !waits && d.routeJoin(d.joinOf(linked)) {
 			return true
 		}
 	}
@@ -37,17 +44,30 @@ func (d *decider) route() bool {
 // linkedWith gives the reviews that are linked with one, directly or through others, in plan order. Reviews
 // that have settled, and that no other can make run again, link nothing.
 func (d *decider) linkedWith(i *instance) []*instance {
-	sources := unsettled(d.sourcesIn(i.frame))
+	linked, _ := d.linkedUntil(i, func(*instance) bool { return false })
+	return linked
+}
+
+// linkedUntil gives what linkedWith does, or, at the first of which a condition holds, those that it has met so
+// far, and true.
+func (d *decider) linkedUntil(i *instance, stop func(*instance) bool) ([]*instance, bool) {
+	rest := unsettled(d.sourcesBeside(i))
+	rest = slices.DeleteFunc(rest, func(o *instance) bool { return o == i })
 	linked := []*instance{i}
 	for k := 0; k < len(linked); k++ {
-		for _, o := range sources {
-			if o != linked[k] && linksWith(linked[k], o) && !slices.Contains(linked, o) {
+		if stop(linked[k]) {
+			return linked, true
+		}
+		rest = slices.DeleteFunc(rest, func(o *instance) bool {
+			links := linksWith(linked[k], o)
+			if links {
 				linked = append(linked, o)
 			}
-		}
+			return links
+		})
 	}
 	slices.SortFunc(linked, byOrder)
-	return linked
+	return linked, false
 }
 
 // unsettled gives those of the reviews that have not settled, or that a routing of one of these could make run
@@ -61,15 +81,24 @@ func unsettled(sources []*instance) []*instance {
 			out = append(out, i)
 		}
 	}
+	if len(out) == 0 || len(rest) == 0 {
+		return out
+	}
+	g := out[0].frame.graph
+	again := newSet(len(g.Nodes))
 	for k := 0; k < len(out); k++ {
 		t := out[k].node.Loop.Target
-		below := out[k].frame.graph.below[t]
+		if again.has(t) {
+			continue // with what is below it
+		}
+		again.add(t)
+		again.addAll(g.below[t])
 		rest = slices.DeleteFunc(rest, func(o *instance) bool {
-			again := o.slot == t || below.has(o.slot)
-			if again {
+			if again.has(o.slot) {
 				out = append(out, o)
+				return true
 			}
-			return again
+			return false
 		})
 	}
 	return out
@@ -88,11 +117,12 @@ func linksWith(a, b *instance) bool {
 	return x == y || g.below[x].has(y) || g.below[y].has(x) || g.below[x].has(b.slot) || g.below[y].has(a.slot)
 }
 
-// sourcesIn gives all reviews of a frame, in plan order. A for_each that has not started stands for its items.
-func (d *decider) sourcesIn(f *frame) []*instance {
+// sourcesBeside gives all reviews of a frame that could be linked with one, in plan order. A for_each that has not
+// started stands for its items.
+func (d *decider) sourcesBeside(i *instance) []*instance {
 	var out []*instance
-	for _, n := range f.graph.sources {
-		if slot := f.slots[n]; slot.isGroup() && slot.status == Running {
+	for _, n := range i.frame.graph.joins[i.slot] {
+		if slot := i.frame.slots[n]; slot.isGroup() && slot.status == Running {
 			out = append(out, slot.items...)
 		} else {
 			out = append(out, slot)
@@ -302,15 +332,13 @@ func (d *decider) rerun(t *instance, sources []*instance) []*instance {
 		below = g.downstream(t.slot)
 	}
 	if wanted := pathOnly(g, t, sources); wanted != nil {
-		for n := range below {
-			wanted[n] = wanted[n] && below[n]
-		}
+		wanted.and(below)
 		below = wanted
 	}
 	var out []*instance
-	whole := make(set, len(g.Nodes)) // nodes that are stale as a whole, not only in t's item
+	whole := newSet(len(g.Nodes)) // nodes that are stale as a whole, not only in t's item
 	if t.item < 0 {
-		whole[t.slot] = true
+		whole.add(t.slot)
 	}
 	for _, n := range g.order {
 		if !below.has(n) {
@@ -318,11 +346,11 @@ func (d *decider) rerun(t *instance, sources []*instance) []*instance {
 		}
 		slot := t.frame.slots[n]
 		one := t.item >= 0 && slot.isGroup() && slot.status != Pending && t.item < len(slot.items) &&
-			!slices.ContainsFunc(g.Nodes[n].Needs, func(need int) bool { return whole[need] })
+			!slices.ContainsFunc(g.Nodes[n].Needs, whole.has)
 		if one {
 			out = append(out, slot.items[t.item])
 		} else {
-			whole[n] = true
+			whole.add(n)
 			out = append(out, slot)
 		}
 	}
@@ -331,16 +359,14 @@ func (d *decider) rerun(t *instance, sources []*instance) []*instance {
 
 // pathOnly gives the nodes between a target and its reviews if all of them want only those to run again.
 func pathOnly(g *graph, t *instance, sources []*instance) set {
-	out := make(set, len(g.Nodes))
+	out := newSet(len(g.Nodes))
 	for _, i := range sources {
 		if i.node.Loop.Rerun != plan.Path {
 			return nil
 		}
 		up := g.upstream(i.slot)
-		up[i.slot] = true
-		for n := range up {
-			out[n] = out[n] || up[n]
-		}
+		up.add(i.slot)
+		out.addAll(up)
 	}
 	return out
 }
