@@ -172,12 +172,16 @@ func (w *Writer) put(line []byte) error {
 	return nil
 }
 
-// inPlace sees whether the path still leads to the open file. It is asked after the write, so that the copy
-// that is made otherwise holds the step, too.
+// inPlace sees whether the path still leads to the open file, and that nobody else wrote to it. It is asked
+// after the write, so that the copy that is made otherwise holds the step, too.
 func (w *Writer) inPlace() error {
 	info, err := os.Stat(w.path)
 	if err == nil && os.SameFile(info, w.info) {
-		return nil
+		if info.Size() == w.pos.Offset {
+			return nil
+		}
+		return &DamageError{Path: w.path, Offset: min(info.Size(), w.pos.Offset), Line: w.pos.Line,
+			Why: fmt.Sprintf("another program wrote to it while the run did: it holds %d bytes, and %d were written", info.Size(), w.pos.Offset)}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 		return storage("look at", w.path, err)

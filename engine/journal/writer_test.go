@@ -220,7 +220,7 @@ func TestReadersDuringAppends(t *testing.T) {
 			if _, err := w.f.WriteString(`{"v":1,"seq":` + strings.Repeat("9", int(seq))); err != nil {
 				t.Fatal(err)
 			}
-			if err := w.Close(); err != nil {
+			if err := w.f.Close(); err != nil {
 				t.Fatal(err)
 			}
 			var err error
