@@ -23,8 +23,9 @@ type State struct {
 	Items          []Item // in order of ids
 }
 
-// maxFileName leaves room for a suffix under the 255 bytes that file systems allow.
-const maxFileName = 240
+// maxFileName leaves room for ".md", and for what a name gets while the file is written, under the 255 bytes
+// that file systems allow.
+const maxFileName = 220
 
 // StateFileName is the name of a loop's state file in session.current:
 // feedback-{task_id}-{source}-{target}.md. Paths of instances are written with dots ("parent/id[0]" is
