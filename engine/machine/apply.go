@@ -118,6 +118,9 @@ func (s *state) settle(i *instance, status StageStatus) {
 	i.status = status
 	i.came, i.next, i.startTree = false, 0, nil
 	i.asks, i.redo = false, nil
+	if !i.isComposite() { // its prompt and inputs, which only an open try needs
+		i.started = nil
+	}
 	s.noteClosed(i, false)
 	for _, part := range i.parts() { // what they found and was not routed is no longer of a run of i
 		s.setUnrouted(part, false)

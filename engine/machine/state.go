@@ -124,7 +124,7 @@ type instance struct {
 	came     bool          // the iteration of the start that is under way was counted
 	next     int           // attempt to come, after a retry
 	redo     *StageStarted // an interrupted try to make again
-	started  *StageStarted // the try that runs, or the last one
+	started  *StageStarted // the try that runs, or waits to be made again; of a composite the last start
 	stopping bool          // its try is being stopped
 	holding  bool          // it has the workspace
 
