@@ -102,15 +102,14 @@ func TestFullDisk(t *testing.T) {
 	p.settle(t)
 	ref := p.final(t)
 	pages := used(t, p.state)
-	const step = 1
-	for free := 0; free < pages+step; free += step {
+	for free := range pages + 1 {
 		t.Run(fmt.Sprintf("free-%03d-pages", free), func(t *testing.T) {
 			t.Parallel()
 			p := newProject(t, mountDisk(t))
 			p.fillUp(t, free, ref)
 		})
 	}
-	fmt.Printf("levels of a full disk: %d\n", (pages+step-1)/step+1)
+	fmt.Printf("levels of a full disk: %d\n", pages+1)
 }
 
 // used is how many pages of the disk are used.
@@ -136,14 +135,15 @@ func (p *project) fillUp(t *testing.T, free int, ref string) {
 	} else {
 		p.checkStopped(t, status, out)
 	}
+	if status == 3 && len(p.runs(t)) > 0 { // a resume that comes too early does no harm
+		if status, out := p.pipe(t, "resume", "last"); status != 4 && status != 0 {
+			p.checkStopped(t, status, out)
+		}
+	}
 	before := p.journal(t)
 	makeSpace()
 	p.settle(t)
-	p.checkExecutions(t, before)
-	p.checkLeft(t)
-	if got := p.final(t); got != ref {
-		t.Errorf("the final state differs:\n%s\nexpected:\n%s", got, ref)
-	}
+	p.check(t, ref, before)
 }
 
 // checkStopped looks at a run that the disk stopped: it says so, and what to do, and leaves nothing behind.
@@ -155,6 +155,9 @@ func (p *project) checkStopped(t *testing.T, status int, out string) {
 	wants := []string{p.state, "the disk is full", "make space", "pipe resume"}
 	if strings.Contains(out, "the run did not begin") {
 		wants = []string{p.state, "no space left on device", "make space", "start the run again"}
+		if left := p.runs(t); len(left) > 0 {
+			t.Errorf("the run did not begin, and left %v", left)
+		}
 	}
 	for _, want := range wants {
 		if !strings.Contains(out, want) {
@@ -163,7 +166,7 @@ func (p *project) checkStopped(t *testing.T, status int, out string) {
 	}
 	for _, id := range p.runs(t) {
 		if list := processes(t, id); len(list) > 0 {
-			t.Errorf("processes are left: %q", list)
+			t.Errorf("processes are left: %v", list)
 		}
 	}
 	if len(p.journal(t)) > 0 {

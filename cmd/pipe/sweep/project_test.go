@@ -10,12 +10,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -72,6 +74,9 @@ func approveArgs() []string { return []string{"approve", "last", "--resume", "--
 
 // template is a project of which all others are copies.
 var template = sync.OnceValues(func() (string, error) {
+	if err := lookAtSources(); err != nil {
+		return "", err
+	}
 	home := filepath.Join(filepath.Dir(program), "template")
 	p := &project{home: home}
 	text, err := os.ReadFile(filepath.Join("testdata", "sweep.yaml"))
@@ -93,6 +98,24 @@ var template = sync.OnceValues(func() (string, error) {
 	return home, nil
 })
 
+// lookAtSources has `go test` see that the outcome depends on the sources of the command, though no package of
+// theirs is imported: it would give an old one from its cache otherwise.
+func lookAtSources() error {
+	root := filepath.Join("..", "..", "..")
+	for _, dir := range []string{"cmd", "engine", "pipelines", "specs", "stages"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() && !strings.HasSuffix(path, "_test.go") {
+				_, err = os.Stat(path)
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("look at the sources: %w", err)
+		}
+	}
+	return nil
+}
+
 // newProject makes a project; state is that of pipe.yaml, "" for its default.
 func newProject(t *testing.T, state string) *project {
 	t.Helper()
@@ -110,6 +133,7 @@ func newProject(t *testing.T, state string) *project {
 	} else {
 		config = "state: " + state + "\n"
 	}
+	t.Cleanup(func() { p.sweepUp(t) })
 	// No part of the tree that is compared: it may name a folder of the moment.
 	for name, text := range map[string]string{"pipe.yaml": config, ".git/info/exclude": "pipe.yaml\n"} {
 		if err := os.WriteFile(filepath.Join(p.workspace(), name), []byte(text), 0o644); err != nil {
@@ -201,6 +225,17 @@ func (p *project) tear(t *testing.T) {
 	begin := bytes.LastIndexByte(bytes.TrimSuffix(b, []byte{'\n'}), '\n') + 1
 	if err := os.Truncate(name, int64(begin+(len(b)-begin)/2)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// sweepUp ends what a failed test left.
+func (p *project) sweepUp(t *testing.T) {
+	for _, id := range p.runs(t) {
+		for _, left := range processes(t, id) {
+			if err := syscall.Kill(left.pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+				t.Error(err)
+			}
+		}
 	}
 }
 

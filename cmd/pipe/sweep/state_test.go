@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -45,30 +46,34 @@ func (p *project) final(t *testing.T) string {
 	if status != 0 {
 		t.Fatalf("pipe show: status %d\n%s", status, show)
 	}
-	dir := p.runDir(t)
-	file := func(name string) string {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Error(err)
-		}
-		return string(text)
-	}
-	if got := file("run.json"); got != show {
+	derived := p.derived(t)
+	if got := derived["run.json"]; got != show {
 		t.Errorf("run.json is not what the journal gives:\n%s\nthe journal:\n%s", got, show)
 	}
-	fmt.Fprintf(&b, "show: %s\n", show)
-	fmt.Fprintf(&b, "status.json: %s\n", file("status.json"))
-	fmt.Fprintf(&b, "feedback.log:\n%s\n", file("feedback.log"))
-	states, err := os.ReadDir(filepath.Join(dir, "session.current"))
-	if err != nil {
-		t.Error(err)
-	}
-	for _, e := range states {
-		fmt.Fprintf(&b, "%s:\n%s\n", e.Name(), file(filepath.Join("session.current", e.Name())))
+	for _, name := range slices.Sorted(maps.Keys(derived)) {
+		fmt.Fprintf(&b, "%s:\n%s\n", name, derived[name])
 	}
 	b.WriteString(ended(p.journal(t)))
 	fmt.Fprintf(&b, "tree %s\n", p.tree(t))
 	return masked(b.String())
+}
+
+// derived reads the files of the last run that follow from its journal.
+func (p *project) derived(t *testing.T) map[string]string {
+	t.Helper()
+	names, err := fs.Glob(os.DirFS(p.runDir(t)), "session.current/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, name := range append(names, "run.json", "status.json", "feedback.log") {
+		text, err := os.ReadFile(filepath.Join(p.runDir(t), name))
+		if err != nil {
+			t.Error(err)
+		}
+		files[name] = string(text)
+	}
+	return files
 }
 
 // ended tells the executions with a recorded end, and the items as they stand at last, in a canonical order.
@@ -160,14 +165,20 @@ func carries(pid int, text string) bool {
 	return err == nil && bytes.Contains(append([]byte{0}, env...), append([]byte{0}, text...))
 }
 
-// processes gives the processes that carry a run's id, with their command lines.
-func processes(t *testing.T, run string) []string {
+// process is one that carries a run's id.
+type process struct {
+	pid     int
+	command string
+}
+
+// processes gives all that carry a run's id.
+func processes(t *testing.T, run string) []process {
 	t.Helper()
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list []string
+	var list []process
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil || !carries(pid, "PIPE_RUN_ID="+run+"\x00") {
@@ -175,7 +186,7 @@ func processes(t *testing.T, run string) []string {
 		}
 		line, err := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
 		if err == nil {
-			list = append(list, e.Name()+": "+strings.ReplaceAll(string(line), "\x00", " "))
+			list = append(list, process{pid, strings.ReplaceAll(string(line), "\x00", " ")})
 		}
 	}
 	return list
@@ -186,7 +197,7 @@ func (p *project) checkLeft(t *testing.T) {
 	t.Helper()
 	for _, id := range p.runs(t) {
 		if list := processes(t, id); len(list) > 0 {
-			t.Errorf("processes of run %s are left: %q", id, list)
+			t.Errorf("processes of run %s are left: %v", id, list)
 		}
 	}
 	for _, name := range []string{
