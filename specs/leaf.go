@@ -157,11 +157,15 @@ func (r *reader) name(n *yaml.Node, what string, pattern *regexp.Regexp) *Leaf[s
 }
 
 func (r *reader) goodName(l Leaf[string], what string, pattern *regexp.Regexp) bool {
-	if pattern.MatchString(l.Value) {
-		return true
+	if !pattern.MatchString(l.Value) {
+		r.badName(l, what, pattern)
+		return false
 	}
-	r.badName(l, what, pattern)
-	return false
+	if (pattern == stageID || pattern == pipelineName) && len(l.Value) > maxName {
+		r.diags.Errorf(codeValue, l.Span, "%s must have at most %d characters, and %q has %d", what, maxName, short(l.Value), len(l.Value))
+		return false
+	}
+	return true
 }
 
 func (r *reader) badName(l Leaf[string], what string, pattern *regexp.Regexp) {

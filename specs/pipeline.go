@@ -23,6 +23,9 @@ var (
 	envName      = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
+// maxName is the most characters of a stage's id and of a pipeline's name: both become names of files.
+const maxName = 80
+
 // ParsePipeline reads a pipeline document. The tree holds what could be read, also of a file that is cut
 // off in the middle; it is never nil. The list holds all mistakes of shape, in the order found.
 func ParsePipeline(f *source.File) (*Pipeline, diag.List) {
