@@ -218,3 +218,53 @@ func TestStrayAnswers(t *testing.T) {
 	}
 	p.want(0, "approve", "last", "--resume")
 }
+
+// TestMeddling has a stage write to the journal of its own run, in its place: nothing more starts, and the
+// damage is said.
+func TestMeddling(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"cut": `: > "$journal"`, "longer": `echo garbage >> "$journal"`, "replaced": `cp "$journal" "$journal.new"; mv "$journal.new" "$journal"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newRun(t, fmt.Sprintf(`
+stages:
+  - {id: one, run: "true"}
+  - id: meddle
+    run: |
+      journal=$(dirname "$PIPE_SESSION")/events.jsonl
+      %s
+  - {id: never, run: "touch ../never"}
+`, script))
+			p.says(p.want(3, "run", "p"), "events.jsonl")
+			if p.exists("../never") {
+				t.Error("a stage ran whose start nobody could read")
+			}
+			if pids := carriers(t, p.last()); len(pids) > 0 {
+				t.Errorf("processes %v are left", pids)
+			}
+		})
+	}
+}
+
+// TestLongNames runs what has the longest names that are allowed; longer ones are a mistake of the author.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 79)
+	text := fmt.Sprintf("name: %[1]sp\nversion: 1\n"+`
+stages:
+  - {id: %[1]sa, run: 'date +%%N > change'}
+  - id: %[1]sb
+    run: |
+      echo '[]' > "$PIPE_FEEDBACK"
+      if [ "$PIPE_ITERATION" = 1 ]; then echo '[{"severity":"blocking","description":"again"}]' > "$PIPE_FEEDBACK"; fi
+    feedback_loop: {target_stage: %[1]sa}
+`, long)
+	p := newPlace(t, "long.yaml", text, "longer.yaml", strings.ReplaceAll(text, long, long+"y"))
+	p.want(0, "run", "./long.yaml")
+	p.want(0, "run", "./long.yaml", "--task-id", strings.Repeat("T", 100))
+	p.want(0, "show", "last")
+	p.says(p.want(1, "run", "./longer.yaml"), "must have at most 80 characters")
+	p.leavesNothing()
+}
