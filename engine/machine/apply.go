@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/plan"
@@ -98,6 +99,11 @@ func (s *state) applyCancelling(r RunCancelling) {
 		s.release(e)
 	}
 	s.escalations = nil
+	for _, e := range slices.Clone(s.effects) {
+		if e.kind == treeEffect { // nobody needs it any more; a tree that can't be read must not keep a run from ending
+			s.close(e.id)
+		}
+	}
 	for _, i := range s.all {
 		if i.started != nil && i.status == Running && !i.isComposite() && !i.stopping {
 			i.stopping = true

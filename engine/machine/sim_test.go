@@ -200,7 +200,7 @@ func (w *world) move(n int) {
 			return
 		case p < 83:
 			w.counts.cancels++
-			w.step(w.answer(machine.Cancel))
+			w.take(w.answer(machine.Cancel))
 			return
 		case p < 120:
 			w.person(n)
@@ -321,6 +321,11 @@ func (w *world) person(n int) {
 	if w.chaos && w.rng.IntN(10) == 0 { // work by hand before the answer
 		w.tree = fmt.Sprintf("T-hand-%d", w.answers)
 	}
+	w.take(a)
+}
+
+// take gives an answer to the machine, and another process that goes on where the one that took it does not.
+func (w *world) take(a machine.Answer) {
 	w.step(a)
 	if w.chaos && !a.Live {
 		w.step(machine.Resumed{At: w.now})
