@@ -33,7 +33,7 @@ func (d *decider) answer(a Answer) bool {
 		if d.s.cancelling {
 			return d.refuse(a, "the run is being cancelled already")
 		}
-		d.emit(RunCancelling{At: d.at, By: a.By, Reason: "cancelled"})
+		d.emit(RunCancelling{At: d.at, By: a.By, Reason: "cancelled", Why: a.Reason})
 		return a.Live
 	case DecideRetry, DecideReferBack, DecideOverride, DecideAbort:
 		return d.answerEscalation(a)

@@ -42,7 +42,8 @@ type RunResumed struct {
 type RunCancelling struct {
 	At     Instant `json:"at"`
 	By     string  `json:"by,omitempty"`
-	Reason string  `json:"reason"` // "cancelled", "aborted"
+	Reason string  `json:"reason"`        // "cancelled", "aborted"
+	Why    string  `json:"why,omitempty"` // in a person's words; those of an abort are in the escalation's record
 }
 
 // RunFinished is the last record of a run.

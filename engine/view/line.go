@@ -86,7 +86,7 @@ func (l *line) run(rec machine.Record) bool {
 	case machine.RunResumed:
 		l.say("run", "resumed").number("ended_processes", rec.Ended)
 	case machine.RunCancelling:
-		l.say("run", "cancelling").text("reason", rec.Reason).text("by", rec.By)
+		l.say("run", "cancelling").text("reason", rec.Reason).text("by", rec.By).text("why", rec.Why)
 	case machine.RunFinished:
 		l.say("run", rec.Status.String()).text("reason", rec.Reason).number("open_items", len(rec.OpenItems))
 	case machine.EventIgnored:
