@@ -28,9 +28,9 @@ var seededBugs = []seededBug{
 	{"no open blocking item is lost", "schedule.go",
 		"r.OpenItems = openItems(&d.s.ledger)\n", "\n"},
 	{"two orders of ending differ", "join.go",
-		"!slices.ContainsFunc(linked, newAwaiting().mayRun) && ", ""},
+		"if !waits && d.routeJoin", "if d.routeJoin"},
 	{"two orders of ending differ", "join.go",
-		"sources := unsettled(d.sourcesIn(i.frame))", "sources := []*instance{i}"},
+		"rest := unsettled(d.sourcesBeside(i))", "rest := []*instance{i}"},
 	{"a finished run has open effects", "schedule.go",
 		"case Pending, Stale, Waiting, Running:\n", "case Pending, Stale, Running:\n"},
 	{"folding the records gives another state", "decide.go",
@@ -43,6 +43,12 @@ var seededBugs = []seededBug{
 		"if d.s.wantsStart(held) {", "if false {"},
 	{"no run succeeds over an open blocking item", "decide.go",
 		"; n > 0 && i.node.Loop == nil {", "; n > 1000 && i.node.Loop == nil {"},
+	{"an approval holds for the tree that it was given for", "schedule.go",
+		"i.node.Approval != nil && !i.approval.approved {", "i.node.Approval != nil && i.iteration > 99 {"},
+	{"a run fails only if a stage does", "join.go",
+		"if i.status == Failed && i.failed() {", "if i.status == Failed {"},
+	{"only what is at its cap is exhausted", "join.go",
+		"d.exhausted(capped, j.blocked,", "d.exhausted(j.blocked, j.blocked,"},
 }
 
 // TestSeededBugs builds the machine with one mistake at a time and runs the simulation on it: each must be
