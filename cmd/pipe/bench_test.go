@@ -17,6 +17,9 @@ import (
 // measured in turns with it, and the table has the median, the least and the greatest of the ratios: a busy
 // machine slows both. BENCH_STRICT=1 makes a number that is over its bound a failure, BENCH_RUNS says how
 // many turns there are, BENCH_ONLY names a part.
+//
+// TMPDIR says on which disk. One on which many files were removed of late makes the stages dearer than the
+// floor: when ext4 makes a file, it passes over those that were freed in the last minutes.
 func BenchmarkNumbers(b *testing.B) {
 	t := &numbers{b: b, turns: 3, pipe: build(b, "."), floor: build(b, "./testdata/floor")}
 	if n, err := strconv.Atoi(os.Getenv("BENCH_RUNS")); err == nil && n > 0 {
