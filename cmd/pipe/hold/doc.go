@@ -7,5 +7,5 @@
 //
 // It holds tests only. Each builds on the program's command line and files alone, as a user or another
 // program would; what the packages promise one another is tested beside them, and the scripts of cmd/pipe
-// show what the commands print.
+// show what the commands print. The tests are for Linux: they look through /proc for what is left.
 package hold
