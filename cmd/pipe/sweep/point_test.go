@@ -97,15 +97,26 @@ func isAnswer(name string) bool {
 	return filepath.Base(filepath.Dir(name)) == "inbox" && filepath.Ext(name) == ".json"
 }
 
+// dispatches are the points after the start of a stage.
+func dispatches(points []point) []point {
+	var list []point
+	for _, p := range points {
+		if p.sort == start && p.after {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
 // counter finds points in the calls of one command. Threads don't come back from a call in the order in
 // which they went into it, so that both sides are counted; but processes are started one after another.
 type counter struct {
 	entered, left map[string]int
-	dispatches    map[int]bool // by the number of the start
+	made          map[int]int // processes, by the number of the start
 }
 
 func newCounter() *counter {
-	return &counter{entered: map[string]int{}, left: map[string]int{}, dispatches: map[int]bool{}}
+	return &counter{entered: map[string]int{}, left: map[string]int{}, made: map[int]int{}}
 }
 
 // see gives the point that the call is.
@@ -116,17 +127,18 @@ func (c *counter) see(at call) point {
 	}
 	count[at.sort]++
 	if at.sort == start && at.after {
-		c.dispatches[count[start]] = carries(at.made, "PIPE_EFFECT=")
+		c.made[count[start]] = at.made
 	}
 	return point{sort: at.sort, after: at.after, n: count[at.sort]}
 }
 
-// points are the places to kill a command at that was seen to make these calls.
-func (c *counter) points() []point {
+// points are the places to kill a command at that was seen to make these calls; stages are the processes of
+// stages.
+func (c *counter) points(stages map[int]bool) []point {
 	var list []point
 	for _, s := range sorts {
 		for n := 1; n <= c.left[s.name]; n++ {
-			if s.name == start && !c.dispatches[n] {
+			if s.name == start && !stages[c.made[n]] {
 				continue
 			}
 			if s.before {

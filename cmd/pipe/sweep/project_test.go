@@ -311,13 +311,14 @@ func (p *project) journal(t *testing.T) []record {
 	return list
 }
 
-// noted reads what the stages noted: of each execution how often it started and came to its end.
-func (p *project) noted(t *testing.T) (started, ended map[execution]int) {
+// noted reads what the stages noted: of each execution how often it started and came to its end, and the
+// processes that it were.
+func (p *project) noted(t *testing.T) (started, ended map[execution]int, pids map[int]bool) {
 	t.Helper()
-	started, ended = map[execution]int{}, map[execution]int{}
+	started, ended, pids = map[execution]int{}, map[execution]int{}, map[int]bool{}
 	f, err := os.Open(p.count())
 	if errors.Is(err, os.ErrNotExist) {
-		return started, ended
+		return started, ended, pids
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -326,10 +327,12 @@ func (p *project) noted(t *testing.T) (started, ended map[execution]int) {
 	for {
 		var e execution
 		var what string
-		_, err := fmt.Fscanln(f, &e.Stage, &e.Iteration, &e.Attempt, &e.Effect, &what)
+		var pid int
+		_, err := fmt.Fscanln(f, &e.Stage, &e.Iteration, &e.Attempt, &e.Effect, &what, &pid)
 		if errors.Is(err, io.EOF) {
-			return started, ended
+			return started, ended, pids
 		}
+		pids[pid] = true
 		switch {
 		case err == nil && what == "start":
 			started[e]++

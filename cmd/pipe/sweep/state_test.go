@@ -120,7 +120,7 @@ func (p *project) tree(t *testing.T) string {
 // killed command left it.
 func (p *project) checkExecutions(t *testing.T, before []record) {
 	t.Helper()
-	started, ended := p.noted(t)
+	started, ended, _ := p.noted(t)
 	success := map[execution]int{}
 	lost := map[string]bool{}
 	type try struct {

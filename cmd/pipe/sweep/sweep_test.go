@@ -28,12 +28,17 @@ func newReference(t *testing.T) *reference {
 	if end.status != 4 {
 		t.Fatalf("pipe run: status %d, expected 4: it waits for the approval\n%s", end.status, out)
 	}
-	ref := &reference{run: c.points()}
+	_, _, pids := p.noted(t)
+	ref := &reference{run: c.points(pids)}
 	end, c, out = p.killAt(t, point{}, approveArgs()...)
 	if end.status != 0 {
 		t.Fatalf("pipe approve --resume: status %d\n%s", end.status, out)
 	}
-	ref.answer = c.points()
+	started, _, pids := p.noted(t)
+	ref.answer = c.points(pids)
+	if n := len(dispatches(ref.run)) + len(dispatches(ref.answer)); n != len(started) {
+		t.Fatalf("%d starts of stages were seen, and %d stages started", n, len(started))
+	}
 	ref.final = p.final(t)
 	p.check(t, ref.final, nil)
 	return ref
@@ -53,7 +58,7 @@ func (p *project) settle(t *testing.T) {
 	status, out := p.pipe(t, "resume", "last")
 	if status == 2 && strings.Contains(out, "nothing was run in this project yet") ||
 		status != 0 && strings.Contains(out, "the run ended before it began") {
-		if started, _ := p.noted(t); len(started) > 0 {
+		if started, _, _ := p.noted(t); len(started) > 0 {
 			t.Errorf("the run never began, and stages ran: %v", started)
 		}
 		status, out = p.pipe(t, runArgs()...)
@@ -157,7 +162,7 @@ func (k *kills) resumes(t *testing.T) {
 		// The parallel stages are recorded as started, and none of them is.
 		{"nothing-started", point{sort: journalSync, after: true, n: 3}, runArgs, nil},
 		// All parallel stages run, and the child of one is there or comes.
-		{"all-started", point{sort: start, after: true, n: 4}, runArgs, nil},
+		{"all-started", dispatches(k.ref.run)[3], runArgs, nil},
 		// The second round of the loop is recorded.
 		{"second-round", point{sort: journalSync, after: true, n: 6}, approveArgs, (*project).begin},
 	}
@@ -169,8 +174,8 @@ func (k *kills) resumes(t *testing.T) {
 			{sort: journalSync, after: true, n: 1}, // what the killed command wrote is made durable
 			{sort: journalSync, after: true, n: 2},
 			{sort: journalSync, after: true, n: 3},
-			{sort: start, n: 1},
-			{sort: start, after: true, n: 1},
+			{sort: start, n: 3}, // two starts of git come first, to look at the workspace
+			{sort: start, after: true, n: 3},
 		} {
 			t.Run("resume-"+base.name+"-"+at.String(), func(t *testing.T) {
 				t.Parallel()
