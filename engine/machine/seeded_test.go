@@ -29,7 +29,7 @@ var seededBugs = []seededBug{
 		"r.OpenItems = openItems(&d.s.ledger)\n", "\n"},
 	{"two orders of ending differ", "join.go",
 		"if !waits && d.routeJoin", "if d.routeJoin"},
-	{"two orders of ending differ", "join.go",
+	{"two orders of ending differ", "linked.go",
 		"rest := unsettled(d.sourcesBeside(i))", "rest := []*instance{i}"},
 	{"a finished run has open effects", "schedule.go",
 		"case Pending, Stale, Waiting, Running:\n", "case Pending, Stale, Running:\n"},

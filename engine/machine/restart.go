@@ -1,0 +1,101 @@
+package machine
+
+import (
+	"slices"
+
+	"example.com/pipe/engine/plan"
+)
+
+// restart makes a target run again, and what needs it after it.
+func (d *decider) restart(t *instance, sources []*instance) {
+	again := d.rerun(t, sources)
+	d.stale(t, ByFeedback)
+	for _, i := range again {
+		d.stale(i, ByUpstream)
+	}
+	d.dropBehindFailed(again)
+}
+
+// rerun gives what runs again behind a target, in plan order: all that needs it, or only what lies between it
+// and the reviews that send work back, as they say.
+func (d *decider) rerun(t *instance, sources []*instance) []*instance {
+	g := t.frame.graph
+	below := g.below[t.slot]
+	if below == nil {
+		below = g.downstream(t.slot)
+	}
+	if wanted := pathOnly(g, t, sources); wanted != nil {
+		wanted.and(below)
+		below = wanted
+	}
+	var out []*instance
+	whole := newSet(len(g.Nodes)) // nodes that are stale as a whole, not only in t's item
+	if t.item < 0 {
+		whole.add(t.slot)
+	}
+	for _, n := range g.order {
+		if !below.has(n) {
+			continue
+		}
+		slot := t.frame.slots[n]
+		one := t.item >= 0 && slot.isGroup() && slot.status != Pending && t.item < len(slot.items) &&
+			!slices.ContainsFunc(g.Nodes[n].Needs, whole.has)
+		if one {
+			out = append(out, slot.items[t.item])
+		} else {
+			whole.add(n)
+			out = append(out, slot)
+		}
+	}
+	return out
+}
+
+// pathOnly gives the nodes between a target and its reviews if all of them want only those to run again.
+func pathOnly(g *graph, t *instance, sources []*instance) set {
+	out := newSet(len(g.Nodes))
+	for _, i := range sources {
+		if i.node.Loop.Rerun != plan.Path {
+			return nil
+		}
+		up := g.upstream(i.slot)
+		up.add(i.slot)
+		out.addAll(up)
+	}
+	return out
+}
+
+// stale makes an instance run again, with all its parts; a try that runs is stopped first.
+func (d *decider) stale(i *instance, cause StaleCause) {
+	if i.status == Pending && i.iteration == 0 && i.redo == nil {
+		return // it never came to its start
+	}
+	for _, part := range i.parts() {
+		if part.status == Running || part.status == Waiting || part.effect != "" || part.isComposite() {
+			d.stale(part, ByUpstream)
+		}
+	}
+	running := !i.isComposite() && i.status == Running
+	if running && i.stopping {
+		return
+	}
+	d.emit(StageStale{Stage: i.path, At: d.at, Cause: cause, Cancel: running})
+}
+
+// parts gives what a composite consists of.
+func (i *instance) parts() []*instance {
+	if i.body != nil {
+		return i.body.slots
+	}
+	return i.items
+}
+
+// dropBehindFailed records again of stale stages that they can't run, where what failed does not run again.
+func (d *decider) dropBehindFailed(again []*instance) {
+	for _, i := range again {
+		for _, n := range i.node.Needs {
+			if need := itemOf(i.frame.slots[n], i.item); need.failed() && i.status == Stale {
+				d.notRun(i, need)
+			}
+		}
+	}
+}
