@@ -12,7 +12,7 @@ TOOL := $(GO) tool -modfile=.ci/tools/go.mod
 HISTORIES ?= 100000
 FUZZTIME ?= 10s
 
-.PHONY: help build test race check bench demo demo-escalation golden fuzz sim clean
+.PHONY: help build test race lint check sweep bench demo demo-escalation golden fuzz sim clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' Makefile
@@ -23,20 +23,23 @@ build: ## build the command into bin/pipe
 test: ## run all tests
 	$(GO) test ./...
 
-race: ## run all tests with the race detector
-	CGO_ENABLED=1 $(GO) test -race ./...
+race: ## run the tests of the program itself with the race detector
+	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -v -e '/cmd/pipe/hold$$' -e '/cmd/pipe/sweep$$')
 
-check: ## the gate: format, vet, staticcheck, import policy, tidy modules, tests, the shipped pipelines
+lint: build ## format, vet, staticcheck, tidy modules, the shipped pipelines
 	@unformatted="$$(gofmt -l $$($(GO) list -f '{{.Dir}}' ./...))"; \
 	if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
+	$(GO) vet -tags seeded ./engine/machine
 	$(TOOL) staticcheck ./...
-	$(GO) test -run 'Policy|Packages|Goroutines|PackageComments|HiddenState|Budgets' ./cmd/pipe
 	$(GO) mod tidy -diff
 	cd .ci/tools && $(GO) mod tidy -diff
-	$(GO) test ./...
-	$(MAKE) --no-print-directory build
-	@if compgen -G 'pipelines/*.yaml' >/dev/null; then $(BIN) check pipelines/*.yaml; fi
+	$(BIN) check pipelines/*.yaml
+
+check: lint test ## the gate before a commit: lint, and all tests with the import policy and the budgets
+
+sweep: ## kill the real command at each point of a run, fill its disk, and print how many points there were
+	$(GO) test -v -count 1 ./cmd/pipe/sweep | grep -E '^(kill points|levels|ok|FAIL|panic|---)|^ +--- FAIL|_test.go:'
 
 bench: ## measure what must stay cheap, as ratios within one run; BENCH_STRICT=1 fails where it is not
 	BENCH_STRICT=$(BENCH_STRICT) $(GO) test -run '^$$' -bench '^BenchmarkNumbers$$' -benchtime 1x -count 1 -timeout 60m ./cmd/pipe
