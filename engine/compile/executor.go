@@ -98,7 +98,7 @@ func (c *compiler) missingAgent(s *stageInfo) {
 		report = c.diags.Warnf
 	}
 	d := report(CodeUnknownAgent, s.syn.Agent.Span, "pipe.yaml has no agent %q, and none called %q to stand in for it", name, defaultAgent)
-	help := fmt.Sprintf("add to pipe.yaml, with the command that starts your agent:\nagents:\n  %s:\n    command: [./bin/my-agent]", name)
+	help := fmt.Sprintf("add to pipe.yaml, with the command that starts your agent:\nagents:\n  %s:\n    command: [./bin/my-agent]\n    output: json", name)
 	if near := diag.Suggest(name, names); near != "" {
 		help = near + " or " + help
 	}

@@ -43,7 +43,7 @@ func TestMissingAgent(t *testing.T) {
 	if dump != "" || len(ds) != 1 || ds[0].Severity != diag.Error {
 		t.Fatalf("want one error and no plan, got %v", ds)
 	}
-	want := "did you mean \"reviewer\"? or add to pipe.yaml, with the command that starts your agent:\nagents:\n  reviewr:\n    command: [./bin/my-agent]"
+	want := "did you mean \"reviewer\"? or add to pipe.yaml, with the command that starts your agent:\nagents:\n  reviewr:\n    command: [./bin/my-agent]\n    output: json"
 	if diff := cmp.Diff(want, ds[0].Help); diff != "" {
 		t.Errorf("help (-want +got):\n%s", diff)
 	}
