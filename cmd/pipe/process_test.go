@@ -354,7 +354,6 @@ stages:
     run: |
       echo secret > ../secret
       cd "$(dirname "$PIPE_OUTPUT")"
-      rm stdout.log stderr.log
       mkfifo stdout.log
       ln -s "$PIPE_WORKSPACE/../secret" stderr.log
       exit 1

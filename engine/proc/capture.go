@@ -3,6 +3,7 @@ package proc
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,10 +17,14 @@ import (
 // copySize is the size of the buffer that a Run copies with.
 const copySize = 32 << 10
 
-// stream copies one pipe into a log file and keeps head and tail.
+// stream copies one pipe into a log file and keeps head and tail. The file is made when there is something to
+// write: most processes leave at least one stream silent, and making a file is dear on many disks. Its folder
+// is opened before the process starts, so that a log that can't be written is known then, and a process that
+// moves folders about leads the log nowhere else.
 type stream struct {
 	name string // of the log file; "" for none
-	log  int    // descriptors; -1: none, or closed
+	dir  int    // descriptors; -1: none, or closed
+	log  int    // of the file, once it is made
 	r    int
 	w    int // the child's end; closed in our process once the child has it
 
@@ -29,17 +34,17 @@ type stream struct {
 	err  error // the first of reading or writing
 }
 
-// openStream opens the log file and the pipe.
+// openStream opens the folder of the log file, and the pipe.
 func openStream(name string) (*stream, error) {
-	s := &stream{name: name, log: -1}
+	s := &stream{name: name, dir: -1, log: -1}
 	var err error
 	if name != "" {
-		if s.log, err = openFile(name, unix.O_WRONLY|unix.O_CREAT|unix.O_APPEND); err != nil {
+		if s.dir, err = openFile(filepath.Dir(name), unix.O_RDONLY|unix.O_DIRECTORY); err != nil {
 			return nil, &LogError{Path: name, Err: err}
 		}
 	}
 	if s.r, s.w, err = newPipe(); err != nil {
-		closeFD(&s.log)
+		closeFD(&s.dir)
 		return nil, fmt.Errorf("making a pipe for a process: %w", err)
 	}
 	return s, nil
@@ -49,6 +54,7 @@ func openStream(name string) (*stream, error) {
 func (s *stream) close() {
 	closeFD(&s.r)
 	closeFD(&s.w)
+	closeFD(&s.dir)
 	if s.log < 0 {
 		return
 	}
@@ -77,6 +83,9 @@ func (s *stream) read(buf []byte) int {
 // take keeps a piece. A log that can't be written (a full disk) is no reason to stop reading: the process
 // would hang on its pipe. The error is told when it has ended.
 func (s *stream) take(p []byte) {
+	if s.dir >= 0 {
+		s.openLog()
+	}
 	for rest := p; s.log >= 0 && s.err == nil && len(rest) > 0; {
 		n, err := unix.Write(s.log, rest)
 		if err != nil && !errors.Is(err, unix.EINTR) {
@@ -91,6 +100,31 @@ func (s *stream) take(p []byte) {
 		p = p[n:]
 	}
 	s.tail.write(p)
+}
+
+// openLog makes the log file, or opens the one that is there, and is done with its folder. Where the process
+// removed the folder, or put something in the place of the file that is none, it has no log: nothing is
+// written through a link, and nobody waits for the reader of a named pipe.
+func (s *stream) openLog() {
+	defer closeFD(&s.dir)
+	const flags = unix.O_WRONLY | unix.O_CREAT | unix.O_APPEND | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
+	err := error(unix.EINTR)
+	for errors.Is(err, unix.EINTR) {
+		s.log, err = unix.Openat(s.dir, filepath.Base(s.name), flags, 0o600)
+	}
+	switch {
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENXIO), errors.Is(err, unix.EISDIR):
+	case err != nil && s.err == nil:
+		s.err = &LogError{Path: s.name, Err: err}
+	case err == nil && isPipe(s.log):
+		closeFD(&s.log)
+	}
+}
+
+// isPipe reports whether a descriptor is that of a named pipe.
+func isPipe(fd int) bool {
+	var st unix.Stat_t
+	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFIFO
 }
 
 func (s *stream) output() Output {

@@ -12,7 +12,7 @@ import (
 
 func TestHeadAndTail(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := &stream{log: -1}
+		s := &stream{dir: -1, log: -1}
 		var all []byte
 		for i, n := range rapid.SliceOfN(rapid.IntRange(0, HeadTail*5/4), 0, 8).Draw(t, "pieces") {
 			p := make([]byte, n)

@@ -21,7 +21,7 @@ type Spec struct {
 	Dir  string   // absolute
 
 	Stdin          string // a file; "": /dev/null
-	Stdout, Stderr string // log files, created or appended to; "": only head and tail are kept; may be the same
+	Stdout, Stderr string // log files, created at the first byte or appended to; "": only head and tail are kept; may be the same
 
 	Effect, Run string        // the values of EffectVar and RunVar in Env; without them only the group is known
 	Grace       time.Duration // 0: DefaultGrace

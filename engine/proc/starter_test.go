@@ -99,6 +99,38 @@ func TestRunLogs(t *testing.T) {
 	wantFile(t, spec.Stdout, "out\nerr\nmore\n")
 }
 
+// TestRunLogMovedAbout has a process put something else where its log is to be made: it has no log then.
+func TestRunLogMovedAbout(t *testing.T) {
+	s := newStarter(t)
+	for _, script := range []string{
+		"true", "ln -s ../other log; echo out", "mkfifo log; echo out", "mkdir log; echo out",
+		"cd ..; rm -r own; echo out", "cd ..; mv own old; ln -s . own; echo out",
+	} {
+		dir := t.TempDir()
+		other := filepath.Join(dir, "other")
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, "own"), 0o700), os.WriteFile(other, []byte("as it was"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		spec := bash(script, "e1", "R")
+		spec.Dir = filepath.Join(dir, "own")
+		spec.Stdout = filepath.Join(spec.Dir, "log")
+		want := "out\n"
+		if script == "true" {
+			want = ""
+		}
+		if res, err := s.Run(context.Background(), spec); err != nil || res.ExitCode != 0 || string(res.Stdout.Head) != want {
+			t.Errorf("%s: %+v, %v", script, res, err)
+		}
+		wantFile(t, other, "as it was")
+		if info, err := os.Lstat(spec.Stdout); err == nil && info.Mode().IsRegular() {
+			t.Errorf("%s: there is a log", script)
+		}
+		if _, err := os.Lstat(filepath.Join(dir, "log")); err == nil {
+			t.Errorf("%s: the log is outside its folder", script)
+		}
+	}
+}
+
 func wantFile(t *testing.T, name, want string) {
 	t.Helper()
 	if got, err := os.ReadFile(name); err != nil || string(got) != want {

@@ -110,8 +110,8 @@ func ofAnother(p *process) bool {
 // orphans lists the children of our first thread: false if the kernel has no such list.
 func orphans() ([]int, bool) {
 	pid := strconv.Itoa(os.Getpid())
-	data, err := os.ReadFile("/proc/" + pid + "/task/" + pid + "/children")
-	if err != nil {
+	data, ok := readProc("/proc/" + pid + "/task/" + pid + "/children")
+	if !ok {
 		return nil, false
 	}
 	var pids []int
@@ -231,12 +231,18 @@ func environ(p *process) []byte {
 }
 
 func readEnviron(dir string) []byte {
-	f, err := unix.Open(dir+"/environ", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	env, _ := readProc(dir + "/environ")
+	return env
+}
+
+// readProc reads a file of the kernel's without the cost of an os.File: false if it can't be opened.
+func readProc(name string) ([]byte, bool) {
+	f, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil
+		return nil, false
 	}
 	defer unix.Close(f)
-	buf := make([]byte, 0, 8<<10)
+	buf := make([]byte, 0, 1<<10)
 	for {
 		if len(buf) == cap(buf) {
 			buf = append(buf, 0)[:len(buf)]
@@ -246,7 +252,7 @@ func readEnviron(dir string) []byte {
 			continue
 		}
 		if err != nil || n <= 0 {
-			return buf
+			return buf, true
 		}
 		buf = buf[:len(buf)+n]
 	}
