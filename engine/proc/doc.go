@@ -6,9 +6,9 @@
 // the ids of run and effect in its environment) and outlives the main process. Ending a process is SIGTERM,
 // a grace, SIGKILL.
 //
-// Contract, in order. Every process is started by the Starter's one goroutine, which stays on one OS thread,
-// since on Linux a child's death signal follows the thread that started it: when we die, by whatever signal,
-// the main processes die too. When the context of a Run ends, the group is ended. When the main process has
+// Contract, in order. A Run stays on one OS thread, which is its own until the main process is reaped and never
+// the program's first, since on Linux a child's death signal follows the thread that started it: when we die,
+// by whatever signal, the main processes die too. A log file is made at the first byte. When the context of a Run ends, the group is ended. When the main process has
 // ended, for whatever reason, its leftovers are ended until there are none, those included that left group
 // and session, and those whom a nested engine of another run left when it died. Then the pipes are read to
 // their end, at most for a short while longer: a process that can't be found any more delays nothing. Run

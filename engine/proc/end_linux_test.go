@@ -149,8 +149,8 @@ func TestExitPipe(t *testing.T) {
 	}
 }
 
-// The kernel hands orphans to the first thread; the starter's children must not be among them.
-func TestStarterLeavesFirstThread(t *testing.T) {
+// The kernel hands orphans to the first thread; the main processes must not be among them.
+func TestRunLeavesFirstThread(t *testing.T) {
 	cmd := exec.Command(os.Args[0], runID(t))
 	cmd.Env = append(os.Environ(), helperVar+"=first")
 	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "<nil>" {

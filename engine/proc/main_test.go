@@ -59,18 +59,14 @@ func helper(what string, args []string) error {
 		res, err := s.Run(context.Background(), stubbornSpec(args[0], "end", args[1]))
 		fmt.Print(res.KilledLeftovers)
 		return err
-	case "first": // the starting goroutine begins on the first thread, and must leave it
+	case "first": // a Run begins on the first thread, and must leave it
+		runtime.LockOSThread()
 		if !onFirstThread() {
 			return errors.New("not on the first thread")
 		}
-		s := &Starter{requests: make(chan startRequest), stopped: make(chan struct{})}
-		go func() {
-			defer s.Close()
-			spec := bash("cat /proc/$PPID/task/$PPID/children", "e1", args[0])
-			res, err := s.Run(context.Background(), spec)
-			fmt.Printf("%s%v", res.Stdout.Head, err)
-		}()
-		s.loop()
+		spec := bash("cat /proc/$PPID/task/$PPID/children", "e1", args[0])
+		res, err := NewStarter().Run(context.Background(), spec)
+		fmt.Printf("%s%v", res.Stdout.Head, err)
 		return nil
 	case "others": // another part of the program starts a process in a group of its own
 		return ofOthers()

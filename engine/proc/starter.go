@@ -12,9 +12,7 @@ import (
 
 // Starter starts processes. There is one in a program; its methods may be called by several goroutines.
 type Starter struct {
-	requests chan startRequest
-	stopped  chan struct{} // closed when the starting goroutine has ended
-	buffers  sync.Pool     // of *[copySize]byte
+	buffers sync.Pool // of *[copySize]byte
 
 	mu     sync.Mutex
 	closed bool
@@ -22,37 +20,16 @@ type Starter struct {
 	runs   sync.WaitGroup
 }
 
-type startRequest struct {
-	program string
-	argv    []string
-	attr    *syscall.ProcAttr
-	reply   chan<- startReply
-}
+// NewStarter returns a starter.
+func NewStarter() *Starter { return new(Starter) }
 
-type startReply struct {
-	pid int
-	err error
-}
-
-// NewStarter starts the goroutine that starts processes.
-func NewStarter() *Starter {
-	s := &Starter{requests: make(chan startRequest), stopped: make(chan struct{})}
-	go s.loop()
-	return s
-}
-
-// Close waits until every Run has returned (ending their contexts is the caller's work), and ends the
-// starting goroutine. A later Run returns ErrClosed.
+// Close waits until every Run has returned; ending their contexts is the caller's work. A later Run returns
+// ErrClosed.
 func (s *Starter) Close() {
 	s.mu.Lock()
-	first := !s.closed
 	s.closed = true
 	s.mu.Unlock()
 	s.runs.Wait()
-	if first {
-		close(s.requests)
-	}
-	<-s.stopped
 }
 
 // enter counts a Run in, so that Close waits for it.
@@ -86,27 +63,23 @@ func (s *Starter) isOurs(run string) bool {
 	return s.active[run] > 0 || run == os.Getenv(RunVar)
 }
 
-// loop starts what it is asked to, on one thread for ever. It stays away from the program's first thread:
-// that is where the kernel hands orphans to, and the two kinds of children must not be mixed up.
-func (s *Starter) loop() {
-	OffFirstThread(func() {
-		defer close(s.stopped)
-		for r := range s.requests {
-			pid, err := syscall.ForkExec(r.program, r.argv, r.attr)
-			r.reply <- startReply{pid, err}
-		}
-	})
-}
-
 // Run starts a process, waits for its end, ends what it left behind and returns what happened. The result is
 // complete also beside an error, as far as it came. The error is a *StartError, a *LogError, a *LeftError,
 // ErrClosed, or one of ours. That the context ended is no error but Result.Stopped.
-func (s *Starter) Run(ctx context.Context, spec Spec) (Result, error) {
-	res := Result{ExitCode: -1}
+//
+// All of it happens on one thread, which is not given to anybody else before the process is reaped: the
+// kernel's death signal for a process follows the thread that started it.
+func (s *Starter) Run(ctx context.Context, spec Spec) (res Result, err error) {
 	if !s.enter(spec.Run) {
-		return res, ErrClosed
+		return Result{ExitCode: -1}, ErrClosed
 	}
 	defer s.leave(spec.Run)
+	OffFirstThread(func() { res, err = s.run(ctx, spec) })
+	return res, err
+}
+
+func (s *Starter) run(ctx context.Context, spec Spec) (Result, error) {
+	res := Result{ExitCode: -1}
 	if ctx.Err() != nil {
 		res.Stopped = context.Cause(ctx)
 		return res, nil
@@ -162,7 +135,7 @@ func (s *Starter) buffer() *[copySize]byte {
 	return new([copySize]byte)
 }
 
-// start has the starting goroutine start the process. The descriptor exit becomes readable at its end.
+// start starts the process. The descriptor exit becomes readable at its end.
 func (s *Starter) start(spec *Spec, streams []*stream) (pid, exit int, freeExit func(), err error) {
 	program, err := LookPath(spec.Path, spec.Dir, spec.Env)
 	if err != nil {
@@ -181,24 +154,22 @@ func (s *Starter) start(spec *Spec, streams []*stream) (pid, exit int, freeExit 
 	stdout, stderr := streams[0].w, streams[len(streams)-1].w
 	attr := &syscall.ProcAttr{Dir: spec.Dir, Env: env, Sys: groupOfItsOwn(&pidfd),
 		Files: []uintptr{uintptr(stdin), uintptr(stdout), uintptr(stderr)}}
-	reply := make(chan startReply, 1)
-	s.requests <- startRequest{program, append([]string{spec.Path}, spec.Args...), attr, reply}
-	r := <-reply
-	if r.err != nil {
-		return 0, -1, nil, startError(spec, program, r.err)
+	pid, err = syscall.ForkExec(program, append([]string{spec.Path}, spec.Args...), attr)
+	if err != nil {
+		return 0, -1, nil, startError(spec, program, err)
 	}
 	for _, s := range streams {
 		closeFD(&s.w)
 	}
 	if pidfd >= 0 {
-		return r.pid, pidfd, func() { closeFD(&pidfd) }, nil
+		return pid, pidfd, func() { closeFD(&pidfd) }, nil
 	}
-	exit, freeExit, err = exitPipe(r.pid)
+	exit, freeExit, err = exitPipe(pid)
 	if err != nil {
-		signalGroup(r.pid, syscall.SIGKILL) // nobody would watch it
-		_, _ = reap(r.pid)
+		signalGroup(pid, syscall.SIGKILL) // nobody would watch it
+		_, _ = reap(pid)
 	}
-	return r.pid, exit, freeExit, err
+	return pid, exit, freeExit, err
 }
 
 func openStdin(spec *Spec) (int, error) {
