@@ -31,9 +31,9 @@ func TestWhatAStageLeaves(t *testing.T) {
 		{"outputs after a failure", "outputs: {n: integer}\nrun: echo n=x >> \"$PIPE_OUTPUT\"; exit 2", "exit", "exit status 2"},
 		{"a missing output", "outputs: {n: integer}\nrun: 'true'", "invalid_output", `output "n" is declared and was not given`},
 		{"an undeclared output", "run: echo n=3 >> \"$PIPE_OUTPUT\"", "invalid_output", `output "n" (line 1) is not declared`},
-		{"an output that was deleted", "run: rm \"$PIPE_OUTPUT\"", "", ""},
-		{"a FIFO as output", "run: rm \"$PIPE_OUTPUT\"; mkfifo \"$PIPE_OUTPUT\"", "invalid_output", "PIPE_OUTPUT can't be read: it is not a regular file"},
-		{"a folder as output", "run: rm \"$PIPE_OUTPUT\"; mkdir \"$PIPE_OUTPUT\"", "invalid_output", "PIPE_OUTPUT can't be read: it is not a regular file"},
+		{"an output that was deleted", "run: echo n=1 > \"$PIPE_OUTPUT\"; rm \"$PIPE_OUTPUT\"", "", ""},
+		{"a FIFO as output", "run: mkfifo \"$PIPE_OUTPUT\"", "invalid_output", "PIPE_OUTPUT can't be read: it is not a regular file"},
+		{"a folder as output", "run: mkdir \"$PIPE_OUTPUT\"", "invalid_output", "PIPE_OUTPUT can't be read: it is not a regular file"},
 		{"a link as output", "run: ln -sf /etc/hostname \"$PIPE_OUTPUT\"", "invalid_output", "PIPE_OUTPUT can't be read: it is, or is reached through, a symbolic link"},
 		{"2 MiB of output", "run: head -c 2097152 /dev/zero | tr '\\0' a > \"$PIPE_OUTPUT\"", "invalid_output", "PIPE_OUTPUT: it is larger than the 1048576 bytes"},
 		{"output that is no UTF-8", "run: printf 'a=\\377' > \"$PIPE_OUTPUT\"", "invalid_output", "PIPE_OUTPUT: it is not UTF-8"},
@@ -111,7 +111,7 @@ func TestWhatAProcessGets(t *testing.T) {
 env: {MINE: "${{ run.task_id }}", OURS: theirs}
 run: |
   env | grep -E '^(PIPE_|CLAUDECODE|MINE|OURS)' | sed "s#$PIPE_WORKSPACE#WS#; s#$RUNDIR#RUN#" | LC_ALL=C sort > env.txt
-  test ! -e "$PIPE_FEEDBACK" -a -f "$PIPE_OUTPUT" -a -d "$PIPE_STAGE_DIR" -a -d "$PIPE_SESSION" -a ! -s "$PIPE_BRIEF"`))
+  test ! -e "$PIPE_FEEDBACK" -a ! -e "$PIPE_OUTPUT" -a -f "$PIPE_BRIEF" -a -d "$PIPE_STAGE_DIR" -a -d "$PIPE_SESSION" -a ! -s "$PIPE_BRIEF"`))
 	t.Setenv("RUNDIR", w.dir)
 	if status := w.run(); status != machine.RunSucceeded {
 		t.Fatalf("%s: %s", status, w.state())

@@ -74,17 +74,29 @@ func fill(f *os.File, data []byte, sync bool) error {
 
 // SyncDir makes the names in a folder durable: files that were created, renamed or removed in it.
 func SyncDir(dir string) error {
-	f, err := os.Open(dir)
+	// Without an os.File, which costs three times as much as opening the folder: each stage syncs one.
+	fd, err := again(func() (int, error) {
+		return syscall.Open(dir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	})
 	if err != nil {
 		return storage("open", dir, err)
 	}
-	defer f.Close()
-	err = f.Sync()
+	defer syscall.Close(fd)
+	_, err = again(func() (int, error) { return 0, syscall.Fsync(fd) })
 	// Some file systems have no such thing as syncing a folder, and say so in these two ways.
 	if err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
 		return storage("sync", dir, err)
 	}
 	return nil
+}
+
+// again makes a system call until no signal interrupts it.
+func again(call func() (int, error)) (n int, err error) {
+	for {
+		if n, err = call(); !errors.Is(err, syscall.EINTR) {
+			return n, err
+		}
+	}
 }
 
 // sweep removes what a WriteFile that was killed left in a folder that only the lock's holder writes to.
