@@ -95,9 +95,13 @@ func (f *follower) end(res engine.Result, err error) error {
 	if err != nil {
 		return f.failed(res, err)
 	}
-	v, err := f.p.View(res.Run.Run)
-	if err != nil {
-		return err
+	v := f.view // of the run since it began here: the journal need not be read once more
+	if v == nil {
+		if v, err = f.p.View(res.Run.Run); err != nil {
+			return err
+		}
+	} else {
+		v.SetHeld(false)
 	}
 	if f.json {
 		b, err := v.JSON()
