@@ -145,6 +145,9 @@ func (r *reader) pattern(n *yaml.Node) *Leaf[string] {
 	return nil
 }
 
+// boolWords are bools to other readers of YAML, or when they are not quoted: nobody means them as a message.
+var boolWords = [...]string{"true", "false", "yes", "no", "on", "off", "y", "n"}
+
 // approval reads requires_approval: a bool, a message, or a mapping that holds the message.
 func (r *reader) approval(n *yaml.Node) *Approval {
 	switch {
@@ -160,6 +163,10 @@ func (r *reader) approval(n *yaml.Node) *Approval {
 			return nil
 		}
 		return a
+	case n.Kind == yaml.ScalarNode && isString(n) && slices.Contains(boolWords[:], strings.ToLower(strings.TrimSpace(n.Value))):
+		r.diags.Errorf(codeValue, r.nodeSpan(n), `"requires_approval" must be true, false or a message, and %q is none of them`, short(n.Value)).
+			Help = "write true or false, without quotes; a message says what the person is asked: requires_approval: \"publish the release?\""
+		return nil
 	case n.Kind == yaml.ScalarNode && isString(n):
 		if m := r.filled(n, `"requires_approval"`); m != nil {
 			return &Approval{Required: true, Message: m, Span: m.Span}

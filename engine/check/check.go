@@ -36,6 +36,7 @@ func Rules() []Rule {
 		uselessRetry,
 		loopOfOne,
 		findingsFail,
+		lineWithoutFile,
 		unreviewed,
 		manyRuns,
 		literalSecret,

@@ -164,6 +164,13 @@ func TestStateFile(t *testing.T) {
 	golden(t, "state-new.md", feedback.StateFile(feedback.State{TaskID: "t", Pair: feedback.Pair{Source: "a/b[0]", Target: "c"}, Iteration: 1, Max: 2}))
 }
 
+func TestStateFileKeepsALineWithoutFile(t *testing.T) {
+	got := feedback.StateFile(feedback.State{TaskID: "t", Items: []feedback.Item{{ID: "r.1", Severity: feedback.Blocking, Line: 4, Description: "d"}}})
+	if !strings.Contains(got, "**(no file), line 4** - d\n") {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestStateFileNames(t *testing.T) {
 	tests := []struct{ task, source, target, want string }{
 		{"t1", "quality_review", "implement", "feedback-t1-quality_review-implement.md"},
@@ -248,6 +255,7 @@ func TestLogLines(t *testing.T) {
 		feedback.LogParsed(2, "quality_review"):                         "Parsed 2 feedback items from quality_review",
 		feedback.LogAdvisory(example()[1]):                              "Advisory: Consider using optional chaining (src/utils/parser.ts)",
 		feedback.LogAdvisory(feedback.Item{Description: "a\nb\x1b[1m"}): `Advisory: a b\x1b[1m (no file)`,
+		feedback.LogAdvisory(feedback.Item{Description: "a", Line: 4}):  `Advisory: a (no file, line 4)`,
 		feedback.LogCounts(1, 1):                                        "1 blocking, 1 advisory",
 		feedback.LogAccepting():                                         "No blocking items, accepting",
 		feedback.LogCapReached(2, 2):                                    "Iteration cap reached (2/2), escalating",

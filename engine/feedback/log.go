@@ -13,7 +13,10 @@ func LogParsed(n int, source string) string {
 // LogAdvisory is the line of an advisory item: it is logged and blocks nothing.
 func LogAdvisory(i Item) string {
 	file := i.File
-	if file == "" {
+	switch {
+	case file == "" && i.Line > 0:
+		file = fmt.Sprintf("no file, line %d", i.Line)
+	case file == "":
 		file = "no file"
 	}
 	return fmt.Sprintf(logTag+"Advisory: %s (%s)", oneLine(i.Description), oneLine(file))

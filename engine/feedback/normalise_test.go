@@ -101,6 +101,9 @@ func TestNormaliseLines(t *testing.T) {
 			if got.Items[0].Line != test.want {
 				t.Errorf("line %d, want %d", got.Items[0].Line, test.want)
 			}
+			if dropped := len(got.Items[0].Flags) > 0; dropped != (test.line < 0) {
+				t.Errorf("flags %q of the line %d", got.Items[0].Flags, test.line)
+			}
 			if got.Items[0].Description != test.description {
 				t.Errorf("description became %q", got.Items[0].Description)
 			}
@@ -230,6 +233,8 @@ func TestReadResult(t *testing.T) {
 		{`{"outputs":{"p/review[0]":{"feedback_items":[]},"review":1}}`, feedback.Result{Items: none}},
 		{`[{"severity":"advisory","description":"d","line":"42-45"}]`,
 			feedback.Result{Items: []feedback.Item{{Severity: feedback.Advisory, Line: 42, Description: "d"}}}},
+		{`[{"severity":"advisory","description":"d","line":"-3"}]`,
+			feedback.Result{Items: []feedback.Item{{Severity: feedback.Advisory, Line: -3, Description: "d"}}}},
 		{`[{"severity":"advisory","description":"d","line":7.0}]`,
 			feedback.Result{Items: []feedback.Item{{Severity: feedback.Advisory, Line: 7, Description: "d"}}}},
 	}

@@ -175,7 +175,11 @@ func readLine(v value.Value) (int, bool) {
 	case float64:
 		return int(n), n == math.Trunc(n) && math.Abs(n) <= math.MaxInt32
 	case string:
-		first, last, isRange := strings.Cut(strings.TrimSpace(n), "-")
+		n = strings.TrimSpace(n)
+		if line, err := strconv.ParseInt(n, 10, 32); err == nil {
+			return int(line), true // also a negative one, which is dropped with a flag
+		}
+		first, last, isRange := strings.Cut(n, "-")
 		if first == "" && !isRange {
 			return 0, true
 		}

@@ -91,9 +91,12 @@ func markdownName(s string) string {
 	return strings.ReplaceAll(oneLine(s), "*", `\*`)
 }
 
-// place is where an item is, for a line of Markdown: "file:line", "file" or "(no file)".
+// place is where an item is, for a line of Markdown: "file:line", "file", "(no file)", or, of an item with a
+// line alone, "(no file), line 4".
 func place(file string, line int) string {
 	switch {
+	case file == "" && line > 0:
+		return fmt.Sprintf("(no file), line %d", line)
 	case file == "":
 		return "(no file)"
 	case line > 0:
