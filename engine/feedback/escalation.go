@@ -86,8 +86,9 @@ func (h HistoryEntry) object() *value.Object {
 const messageText = 500
 
 // Message is what the person reads: the message of the protocol, each option with the command that takes
-// it. What stages wrote is made safe for a terminal.
-func (e Escalation) Message(run string) string {
+// it; outputs names those that an override of an interrupted stage must give. What stages wrote is made safe
+// for a terminal.
+func (e Escalation) Message(run string, outputs ...string) string {
 	var b strings.Builder
 	b.WriteString("---\n## Feedback Loop Escalation\n\n")
 	fmt.Fprintf(&b, "**Task:** %s\n", markdownName(e.TaskID))
@@ -105,7 +106,7 @@ func (e Escalation) Message(run string) string {
 	b.WriteString("\n### Feedback History\n\n")
 	e.writeHistory(&b)
 	b.WriteString("\n### Options\n\n")
-	e.writeOptions(&b, run)
+	e.writeOptions(&b, run, outputs)
 	b.WriteString("---\n")
 	return b.String()
 }
@@ -151,7 +152,7 @@ func writeIssueList(b *strings.Builder, items []Item) {
 }
 
 // writeOptions writes the three options, each with its command.
-func (e Escalation) writeOptions(b *strings.Builder, run string) {
+func (e Escalation) writeOptions(b *strings.Builder, run string, outputs []string) {
 	source := ""
 	if len(e.Sources) > 0 {
 		source = " " + shellWord(e.Sources[0])
@@ -163,12 +164,23 @@ func (e Escalation) writeOptions(b *strings.Builder, run string) {
 		}
 		fmt.Fprintf(b, "   pipe decide %s%s %s%s%s\n", shellWord(run), source, what, id, flags)
 	}
+	if e.Reason == ReasonInterrupted {
+		b.WriteString("1. Put right what it left half done, and run the stage again\n")
+		command("retry", "")
+		b.WriteString("2. Take the stage as succeeded\n")
+		flags := " --reason TEXT"
+		for _, name := range outputs {
+			flags += " --output " + shellWord(name) + "=VALUE"
+		}
+		command("override", flags)
+		b.WriteString("3. Abort the task\n")
+		command("abort", "")
+		return
+	}
 	b.WriteString("1. Fix manually and retry the task\n")
 	command("retry", "")
-	if e.Reason != ReasonInterrupted {
-		b.WriteString("   or send it back with a note:\n")
-		command("refer-back", " --note TEXT")
-	}
+	b.WriteString("   or send it back with a note:\n")
+	command("refer-back", " --note TEXT")
 	b.WriteString("2. Override and accept current state\n")
 	command("override", " --reason TEXT")
 	b.WriteString("3. Abort the task\n")

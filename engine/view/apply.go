@@ -38,9 +38,9 @@ func (r *Run) applyRun(at machine.Instant, rec machine.Record) {
 			l.Iteration, l.Cap = c.Iteration, c.Cap
 		}
 	case machine.RunWaiting:
-		r.status, r.reason = machine.RunIsWaiting, rec.Reason
+		r.status, r.reason, r.by = machine.RunIsWaiting, rec.Reason, ""
 	case machine.RunPaused:
-		r.status, r.reason = machine.RunIsPaused, rec.Reason
+		r.status, r.reason, r.by = machine.RunIsPaused, rec.Reason, ""
 	case machine.RunResumed:
 		r.status, r.reason = machine.RunRunning, ""
 	case machine.RunCancelling:
@@ -86,7 +86,11 @@ func (r *Run) applyStage(at machine.Instant, rec machine.Record) {
 		s.outputs, s.failure = rec.Outputs, nil
 	case machine.StageFailed:
 		s = r.tree.stage(rec.Stage)
-		s.end(machine.Failed, rec.Iteration, rec.Attempt, rec.DurationMS)
+		ms := rec.DurationMS
+		if durationOf(&rec) < 0 && s.ended && s.iteration == rec.Iteration {
+			ms = s.duration // its try had ended before: a rule makes it fail now
+		}
+		s.end(machine.Failed, rec.Iteration, rec.Attempt, ms)
 		s.failure = &failure{rec.Class, rec.ExitCode, rec.Message, rec.Reason}
 	case machine.StageSkipped:
 		s = r.tree.stage(rec.Stage)
@@ -152,6 +156,7 @@ func (r *Run) applyApproval(at machine.Instant, rec machine.Record) {
 		s.status = machine.Waiting
 		if s.approval == nil {
 			r.asked = append(r.asked, s)
+			slices.SortStableFunc(r.asked, inOrder)
 		}
 		s.approval = &approval{asked: at, message: rec.Message, rounds: rec.Rounds, again: rec.Again}
 		rec.Tree = machine.Tree{}
@@ -159,6 +164,7 @@ func (r *Run) applyApproval(at machine.Instant, rec machine.Record) {
 	case machine.ApprovalAnswered:
 		s := r.tree.stage(rec.Stage)
 		s.status = machine.Pending
+		r.by = rec.By
 		r.settle(s)
 		rec.Tree = machine.Tree{}
 		s.history = append(s.history, entry{at, rec})

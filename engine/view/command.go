@@ -1,21 +1,33 @@
 package view
 
-import "strings"
+import (
+	"strings"
+
+	"example.com/pipe/engine/feedback"
+)
 
 // Commands gives the commands that answer what the run waits for, one a line, ready to paste: those of each
-// open approval, then those of each open escalation. An interrupted run is answered by resuming it.
+// open approval, then those of each open escalation. A run that was interrupted,
+// or answered and not carried on since, is resumed.
 func (r *Run) Commands() []string {
 	var out []string
 	for _, s := range r.asked {
 		out = append(out, s.commands(r.info.Run)...)
 	}
 	for _, e := range r.open {
-		out = append(out, e.commands(r.info.Run)...)
+		out = append(out, r.escalationCommands(e)...)
 	}
-	if r.StatusWord() == Interrupted {
+	if r.goesOnByResume() {
 		out = append(out, command("resume", r.info.Run))
 	}
 	return out
+}
+
+// goesOnByResume reports whether nothing is asked and only a resume is wanted: the run was interrupted, or all
+// that it waited for was answered.
+func (r *Run) goesOnByResume() bool {
+	_, answered := r.Answered()
+	return answered || r.StatusWord() == Interrupted
 }
 
 // commands answer the approval that the stage waits for.
@@ -26,7 +38,9 @@ func (s *stage) commands(run string) []string {
 	}
 }
 
-func (e *escalation) commands(run string) []string {
+// escalationCommands answer an open escalation.
+func (r *Run) escalationCommands(e *escalation) []string {
+	run := r.info.Run
 	var out []string
 	for _, option := range e.options() {
 		words := []string{"decide", run}
@@ -42,8 +56,29 @@ func (e *escalation) commands(run string) []string {
 			line += " --note TEXT"
 		case "override":
 			line += " --reason TEXT"
+			for _, name := range r.wantedOutputs(e) {
+				line += " --output " + shellWord(name) + "=VALUE"
+			}
 		}
 		out = append(out, line)
+	}
+	return out
+}
+
+// wantedOutputs names the outputs that an override of an interrupted stage must give.
+func (r *Run) wantedOutputs(e *escalation) []string {
+	if e.Reason != feedback.ReasonInterrupted || len(e.Sources) == 0 {
+		return nil
+	}
+	n := r.Node(e.Sources[0])
+	if n == nil {
+		return nil
+	}
+	var out []string
+	for _, p := range n.Outputs {
+		if p.Required {
+			out = append(out, p.Name)
+		}
 	}
 	return out
 }

@@ -74,6 +74,7 @@ func (r *Run) decide(at machine.Instant, rec machine.EscalationDecided) {
 		return
 	}
 	e := r.open[i]
+	r.by = rec.By
 	for _, source := range e.Sources {
 		s := r.tree.stage(source)
 		s.history = append(s.history, entry{at, rec})
@@ -89,6 +90,10 @@ func (r *Run) decide(at machine.Instant, rec machine.EscalationDecided) {
 			l.Cap += rec.Rounds
 			l.Iteration++
 		}
+	}
+	if rec.To != "" && !slices.Contains(e.Sources, rec.To) {
+		t := r.tree.stage(rec.To)
+		t.history = append(t.history, entry{at, rec})
 	}
 	if rec.Closed {
 		r.open = slices.Delete(r.open, i, i+1)

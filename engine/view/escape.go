@@ -168,3 +168,6 @@ func pad(s string, width int) string {
 	}
 	return s
 }
+
+// Shorten cuts text of one line to at most limit columns, the last of them an ellipsis; 0 cuts nothing.
+func Shorten(s string, limit int) string { return clip(s, limit) }

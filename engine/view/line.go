@@ -55,12 +55,25 @@ func (l *line) try(iteration, attempt int) *line {
 	return l.number("iteration", iteration).number("attempt", attempt)
 }
 
+// durationOf is the duration of a try that failed, -1 where it was no try that failed: its loop is exhausted, or it
+// never started.
+func durationOf(rec *machine.StageFailed) int64 {
+	if rec.Effect == "" && rec.DurationMS == 0 {
+		return -1
+	}
+	return rec.DurationMS
+}
+
+// failure adds how a try failed; a negative duration adds none.
 func (l *line) failure(class string, exitCode *int, ms int64, message string) *line {
 	l.text("class", class)
 	if exitCode != nil && *exitCode >= 0 {
 		l.count("exit_code", *exitCode)
 	}
-	return l.text("duration", Duration(ms)).text("message", message)
+	if ms >= 0 {
+		l.text("duration", Duration(ms))
+	}
+	return l.text("message", message)
 }
 
 func (l *line) list(key string, ss []string) *line {
@@ -106,7 +119,7 @@ func (l *line) stage(rec machine.Record) bool {
 			text("duration", Duration(rec.DurationMS)).text("reason", rec.Reason)
 	case machine.StageFailed:
 		l.say(rec.Stage, "failed").try(rec.Iteration, rec.Attempt).text("reason", rec.Reason).
-			failure(rec.Class, rec.ExitCode, rec.DurationMS, rec.Message)
+			failure(rec.Class, rec.ExitCode, durationOf(&rec), rec.Message)
 	case machine.StageSkipped:
 		l.say(rec.Stage, "skipped").number("iteration", rec.Iteration)
 	case machine.StageNotRun:

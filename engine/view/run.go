@@ -26,9 +26,10 @@ type Run struct {
 
 	tree    tree
 	ledger  feedback.Ledger
-	asked   []*stage // stages with an open approval, in the order in which they asked
+	asked   []*stage // stages with an open approval, in the order of the plan
 	open    []*escalation
-	tries   int // of stages, dispatched
+	by      string // who gave the last answer since the run came to wait, "" before one
+	tries   int    // of stages, dispatched
 	history []entry
 }
 
@@ -91,6 +92,27 @@ func (r *Run) StageStatus(path string) (machine.StageStatus, bool) {
 		return machine.UnknownStageStatus, false
 	}
 	return s.status, true
+}
+
+// Answered says who gave the last answer to a run that waits or is paused with nothing left to answer and that
+// no process carries on: it goes on with `pipe resume`. The bool is false for any other run.
+func (r *Run) Answered() (by string, ok bool) {
+	if !r.free || !r.Waits() || len(r.asked) > 0 || len(r.open) > 0 || r.by == "" {
+		return "", false
+	}
+	return r.by, true
+}
+
+// StatusText is the status as a line shows it: with its reason, or with who answered.
+func (r *Run) StatusText() string {
+	status := r.StatusWord()
+	if by, ok := r.Answered(); ok {
+		return status + " (answered" + byWhom(by) + ")"
+	}
+	if r.reason != "" && r.reason != status {
+		status += " (" + oneLine(r.reason, maxText) + ")"
+	}
+	return status
 }
 
 // Waits reports whether the run waits for a person and nothing else can go on.

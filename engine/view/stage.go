@@ -89,3 +89,12 @@ func (s *stage) end(status machine.StageStatus, iteration, attempt int, ms int64
 		s.attempts = attempt
 	}
 }
+
+// isDone reports whether the stage is over, unless it has to run again.
+func (s *stage) isDone() bool {
+	switch s.status {
+	case machine.Succeeded, machine.Skipped, machine.Failed, machine.NotRun, machine.Cancelled:
+		return true
+	}
+	return false
+}

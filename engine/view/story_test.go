@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestStories plays pipelines on the real machine and compares all that the view says with golden text. A
 // story is an archive: pipeline.yaml; script, with a line for each try that does not simply succeed and for
-// each answer of a person; and what is shown at the end.
+// each answer of a person, `record` where no process carries the run on; and what is shown at the end.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
 	if err != nil || len(files) == 0 {
@@ -107,8 +107,8 @@ func newStory(t *testing.T, pipeline, script string) *story {
 		what, rest, _ := strings.Cut(line, " ")
 		switch what {
 		case "", "#":
-		case "answer":
-			s.answers = append(s.answers, rest)
+		case "answer", "record":
+			s.answers = append(s.answers, line)
 		default:
 			key, outcome, _ := strings.Cut(rest, " ")
 			s.tries[what+" "+key] = outcome
@@ -239,12 +239,14 @@ func (s *story) ended(st *machine.StageStarted) machine.Event {
 }
 
 func (s *story) answer() machine.Event {
+	what, text, _ := strings.Cut(s.answers[0], " ")
 	var a machine.Answer
-	if err := json.Unmarshal([]byte(s.answers[0]), &a); err != nil {
+	if err := json.Unmarshal([]byte(text), &a); err != nil {
 		s.t.Fatal(err)
 	}
 	s.answers = s.answers[1:]
-	a.At, a.Live, a.Tree.Hash = s.now, true, "t"+strconv.Itoa(int(s.now/1000%1000))
+	s.run.SetHeld(what == "answer")
+	a.At, a.Live, a.Tree.Hash = s.now, what == "answer", "t"+strconv.Itoa(int(s.now/1000%1000))
 	if a.ID == "" {
 		a.ID = fmt.Sprintf("a%d", len(s.answers))
 	}

@@ -23,12 +23,11 @@ func (r *Run) Text(width int) string {
 	}
 	for _, e := range r.open {
 		t.blank()
-		t.b.WriteString(e.Message(r.info.Run))
+		t.b.WriteString(e.Message(r.info.Run, r.wantedOutputs(e)...))
 	}
-	if r.StatusWord() == Interrupted {
+	if r.goesOnByResume() {
 		t.blank()
-		t.whole("no process carries this run on; go on with")
-		t.whole("  " + command("resume", r.info.Run))
+		t.resume(r)
 	}
 	return t.b.String()
 }
@@ -57,8 +56,8 @@ func Table(rows [][]string, width int) string {
 	return t.b.String()
 }
 
-// table adds rows with their columns in line; the last column is as long as it is.
-func (t *page) table(rows [][]string) {
+// table adds rows with their columns in line; the last column is as long as it is. It gives the widths.
+func (t *page) table(rows [][]string) []int {
 	var widths []int
 	for _, row := range rows {
 		for i, c := range row {
@@ -79,6 +78,17 @@ func (t *page) table(rows [][]string) {
 		}
 		t.line("  " + b.String())
 	}
+	return widths
+}
+
+// resume says that nothing but a resume is wanted.
+func (t *page) resume(r *Run) {
+	if by, ok := r.Answered(); ok {
+		t.whole("it was answered" + byWhom(by) + "; go on with")
+	} else {
+		t.whole("no process carries this run on; go on with")
+	}
+	t.whole("  " + command("resume", r.info.Run))
 }
 
 func (t *page) head(r *Run) {
@@ -89,11 +99,7 @@ func (t *page) head(r *Run) {
 	t.whole("run       " + r.info.Run)
 	t.whole("pipeline  " + oneLine(pipeline, maxText))
 	t.whole("task      " + oneLine(r.info.TaskID, maxText))
-	status := r.StatusWord()
-	if r.reason != "" && r.reason != status {
-		status += " (" + oneLine(r.reason, maxText) + ")"
-	}
-	t.whole("status    " + status)
+	t.whole("status    " + r.StatusText())
 	if r.started == 0 {
 		return
 	}
@@ -112,10 +118,39 @@ func (t *page) stages(r *Run) {
 		if s.ended && s.status != machine.Running {
 			row[4] = Duration(s.duration)
 		}
+		if s.status == machine.Running && r.StatusWord() == Interrupted {
+			row[1] = Interrupted
+		}
 		row[5] = s.remark()
 		rows = append(rows, row)
 	}
-	t.table(rows)
+	widths := t.table(rows)
+	t.cutMessages(r, widths)
+}
+
+// cutMessages says where messages of failed stages stand whole of which the table shows the beginning.
+func (t *page) cutMessages(r *Run, widths []int) {
+	const most = 5
+	before := 2 // of the message, in columns
+	for _, w := range widths[:len(widths)-1] {
+		before += w + 2
+	}
+	n := 0
+	for _, s := range r.tree.ordered() {
+		if s.approval != nil || s.failure == nil || s.status == machine.Running {
+			continue
+		}
+		isWhole := s.failure.textOf(longText) == s.failure.text()
+		if isWhole && (t.width <= 0 || before+columns(s.failure.text()) <= t.width) {
+			continue
+		}
+		if n++; n <= most {
+			t.whole("  the whole message: " + command("why", r.info.Run, s.path))
+		}
+	}
+	if n > most {
+		t.whole(fmt.Sprintf("  and %s more have a longer one", count(n-most, "stage")))
+	}
 }
 
 // remark is what the table says about a stage beside its figures.
@@ -131,17 +166,22 @@ func (s *stage) remark() string {
 
 // text names the class, unless the message begins with it, and what happened: the message, else the exit
 // status.
-func (f *failure) text() string {
+func (f *failure) text() string { return f.textOf(maxText) }
+
+// longText is how many characters of a message an explanation shows.
+const longText = 4000
+
+func (f *failure) textOf(limit int) string {
 	var parts []string
 	if f.class != "" && !strings.HasPrefix(f.message, f.class) {
 		parts = append(parts, f.class)
 	}
 	if f.reason != "" {
-		parts = append(parts, oneLine(f.reason, maxText))
+		parts = append(parts, oneLine(f.reason, limit))
 	}
 	switch {
 	case f.message != "":
-		parts = append(parts, oneLine(f.message, maxText))
+		parts = append(parts, oneLine(f.message, limit))
 	case f.exitCode != nil && *f.exitCode >= 0:
 		parts = append(parts, fmt.Sprintf("exit status %d", *f.exitCode))
 	}
@@ -244,7 +284,10 @@ func (r *Run) Asks() string {
 		if i > 0 || len(r.asked) > 0 {
 			t.blank()
 		}
-		t.b.WriteString(e.Message(r.info.Run))
+		t.b.WriteString(e.Message(r.info.Run, r.wantedOutputs(e)...))
+	}
+	if _, ok := r.Answered(); ok {
+		t.resume(r)
 	}
 	return t.b.String()
 }

@@ -119,10 +119,13 @@ func (t *tree) loop(source, target string) *loop {
 	return t.addLoop(source, target, limit)
 }
 
+// inOrder compares stages by their place in the plan.
+func inOrder(a, b *stage) int { return slices.Compare(a.order, b.order) }
+
 // ordered gives the stages in the order of the plan; instances stand by their index.
 func (t *tree) ordered() []*stage {
 	if !t.sorted {
-		slices.SortStableFunc(t.stages, func(a, b *stage) int { return slices.Compare(a.order, b.order) })
+		slices.SortStableFunc(t.stages, inOrder)
 		t.sorted = true
 	}
 	return t.stages

@@ -68,7 +68,7 @@ type Question struct {
 	Options []string
 }
 
-// Approvals gives the paths of the stages that wait for an approval, in the order in which they asked.
+// Approvals gives the paths of the stages that wait for an approval, in the order of the plan.
 func (r *Run) Approvals() []string {
 	out := make([]string, len(r.asked))
 	for i, s := range r.asked {

@@ -16,6 +16,7 @@ type Explanation struct {
 	Commands  []string `json:"commands,omitempty"`
 	Iteration int      `json:"iteration,omitempty"` // of the last try
 	Attempt   int      `json:"attempt,omitempty"`   // of the last try; its folder holds what it printed
+	Resume    bool     `json:"-"`                   // nothing is asked: the command goes on with the run
 	Failed    bool     `json:"failed,omitempty"`    // the last try failed: its last lines say more
 }
 
@@ -29,7 +30,12 @@ func (r *Run) Why(path string) (Explanation, bool) {
 	out := Explanation{Stage: path, Status: s.status.String(), Reasons: []string{},
 		Iteration: s.iteration, Attempt: s.attempts,
 		Failed: s.failure != nil && (s.status == machine.Failed || s.status == machine.Waiting)}
-	for _, e := range s.history {
+	for i, e := range s.history {
+		if i > 0 && isReferredBack(s, s.history[i-1].rec) {
+			if _, ok := e.rec.(machine.StageStale); ok {
+				continue // the note has said it
+			}
+		}
 		if text := explain.reasonOf(s, e.rec); text != "" {
 			out.Reasons = append(out.Reasons, e.at.String()+" "+text)
 		}
@@ -43,11 +49,29 @@ func (r *Run) Why(path string) (Explanation, bool) {
 	for _, e := range r.open {
 		for _, source := range e.Sources {
 			if source == path {
-				out.Commands = append(out.Commands, e.commands(r.info.Run)...)
+				out.Commands = append(out.Commands, r.escalationCommands(e)...)
 			}
 		}
 	}
+	if !s.isDone() && r.goesOnByResume() {
+		out.Reasons = append(out.Reasons, r.resumeReason())
+		out.Commands, out.Resume = append(out.Commands, command("resume", r.info.Run)), true
+	}
 	return out, true
+}
+
+// resumeReason says why nothing but a resume is wanted.
+func (r *Run) resumeReason() string {
+	if by, ok := r.Answered(); ok {
+		return "the run was answered" + byWhom(by) + " and goes on with the command below"
+	}
+	return "no process carries the run on: the last one was stopped or died"
+}
+
+// isReferredBack reports whether a record sends work back to a stage with a person's note.
+func isReferredBack(s *stage, rec machine.Record) bool {
+	d, ok := rec.(machine.EscalationDecided)
+	return ok && d.To == s.path
 }
 
 // explainer puts records into words; it looks at the run for what they refer to.
@@ -74,8 +98,8 @@ func (r *Run) WhyRun() Explanation {
 	if n > most {
 		out.Reasons = append(out.Reasons, fmt.Sprintf("and %s more failed", count(n-most, "stage")))
 	}
-	if out.Status == Interrupted {
-		out.Reasons = append(out.Reasons, "no process carries it on: the last one was stopped or died")
+	if out.Resume = r.goesOnByResume(); out.Resume {
+		out.Reasons = append(out.Reasons, r.resumeReason())
 	}
 	for _, s := range r.asked {
 		out.Reasons = append(out.Reasons, fmt.Sprintf("stage %q waits for an approval", s.path))
@@ -100,7 +124,7 @@ func runReason(rec machine.Record) string {
 		}
 		return "it went on"
 	case machine.RunCancelling:
-		return "it was stopped" + by(rec.By) + because(rec.Reason)
+		return "it was stopped" + byWhom(rec.By) + because(rec.Reason)
 	case machine.RunFinished:
 		if rec.Reason == rec.Status.String() {
 			return "it ended: " + rec.Reason
@@ -152,13 +176,13 @@ func (r explainer) reasonOf(s *stage, rec machine.Record) string {
 	case machine.StageFailed:
 		f := failure{rec.Class, rec.ExitCode, rec.Message, rec.Reason}
 		if rec.Attempt == 0 {
-			return fmt.Sprintf("iteration %d failed before a try: %s", rec.Iteration, f.text())
+			return fmt.Sprintf("iteration %d failed before a try: %s", rec.Iteration, f.textOf(longText))
 		}
-		return fmt.Sprintf("iteration %d, attempt %d failed for good: %s", rec.Iteration, rec.Attempt, f.text())
+		return fmt.Sprintf("iteration %d, attempt %d failed for good: %s", rec.Iteration, rec.Attempt, f.textOf(longText))
 	case machine.RetryScheduled:
 		f := failure{rec.Class, rec.ExitCode, rec.Message, ""}
 		return fmt.Sprintf("iteration %d, attempt %d failed: %s; attempt %d of %d follows at %s", rec.Iteration,
-			rec.Attempt-1, f.text(), rec.Attempt, s.maxAttempts(rec.Attempt), rec.Until)
+			rec.Attempt-1, f.textOf(longText), rec.Attempt, s.maxAttempts(rec.Attempt), rec.Until)
 	case machine.StageSkipped:
 		if s.node != nil && s.node.When != nil {
 			return fmt.Sprintf("iteration %d was skipped: when: %s was false", rec.Iteration,
@@ -200,13 +224,29 @@ func (r explainer) reviewReason(s *stage, rec machine.Record) string {
 		if rec.Approved {
 			word = "approved"
 		}
-		return "it was " + word + by(rec.By) + because(rec.Reason)
+		return "it was " + word + byWhom(rec.By) + because(rec.Reason)
 	case machine.EscalationRaised:
 		return "it was escalated: " + escalationReason(&rec.Escalation)
 	case machine.EscalationDecided:
-		return "a person decided " + rec.Decision + by(rec.By) + because(rec.Reason)
+		return decisionReason(s, &rec)
 	}
 	return ""
+}
+
+// decisionReason tells the stage that work was sent back to what a person wrote, and the others what was decided.
+func decisionReason(s *stage, rec *machine.EscalationDecided) string {
+	note := ""
+	if rec.Note != "" {
+		note = `: "` + oneLine(rec.Note, maxText) + `"`
+	}
+	if isReferredBack(s, *rec) {
+		who := oneLine(rec.By, 80)
+		if who == "" {
+			who = "a person"
+		}
+		return "it runs again: " + who + " referred it back" + because(rec.Reason) + note
+	}
+	return "a person decided " + rec.Decision + byWhom(rec.By) + because(rec.Reason) + note
 }
 
 func startReason(rec *machine.StageStarted) string {
@@ -304,7 +344,7 @@ func (s *stage) maxAttempts(atLeast int) int {
 	return atLeast
 }
 
-func by(who string) string {
+func byWhom(who string) string {
 	if who == "" {
 		return ""
 	}
