@@ -50,7 +50,7 @@ next:
 	found := (*r.diags)[before:]
 	for _, f := range unknown {
 		if !remainder(n, f, found) {
-			r.unknown(f, what, names)
+			r.unknown(n, f, what, names)
 		}
 	}
 	return fs, ok

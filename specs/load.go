@@ -155,8 +155,15 @@ func (doc *document) locate(err error) fault {
 	}
 	reached = strings.TrimRight(reached, " \t\r\n")
 	at := fault{message: strings.TrimPrefix(err.Error(), "yaml: "), line: doc.text.Pos(len(reached)).Line}
-	if strings.Contains(at.message, "a tab character") { // a blank itself
+	switch {
+	case strings.Contains(at.message, "a tab character"): // a blank itself
 		at.line = doc.tabLine(at.line)
+	case strings.Contains(at.message, "cannot start any token"):
+		// What the parser stands before is a tab if blanks are all that follows up to one.
+		rest := text[len(reached):]
+		if blanks := rest[:len(rest)-len(strings.TrimLeft(rest, " \t\r\n"))]; strings.Contains(blanks, "\t") {
+			at.message, at.line = tabMessage, doc.tabLine(at.line)
+		}
 	}
 	if number, rest, ok := strings.Cut(strings.TrimPrefix(at.message, "line "), ": "); ok && strings.HasPrefix(at.message, "line ") {
 		if n, err := strconv.Atoi(number); err == nil {
@@ -168,6 +175,9 @@ func (doc *document) locate(err error) fault {
 	}
 	return at
 }
+
+// tabMessage is what the parser says of some of the tabs that indent a line.
+const tabMessage = "found a tab character"
 
 // tabLine returns the first line from the given one on that is indented with a tab.
 func (doc *document) tabLine(line int) int {

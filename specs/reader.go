@@ -2,6 +2,7 @@ package specs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -26,14 +27,15 @@ const (
 type reader struct {
 	doc     *document
 	diags   *diag.List
-	open    []*yaml.Node        // nodes of anchors that are being read
-	aliased int                 // nodes reached through aliases
-	over    bool                // the budget of aliased nodes is used up, and that was reported
-	edge    map[*yaml.Node]bool // of a cut document: the nodes that may lack what was cut off
+	open    []*yaml.Node            // nodes of anchors that are being read
+	aliased int                     // nodes reached through aliases
+	over    bool                    // the budget of aliased nodes is used up, and that was reported
+	edge    map[*yaml.Node]bool     // of a cut document: the nodes that may lack what was cut off
+	meant   map[*yaml.Node][]string // keys that unknown ones of a mapping are likely meant for
 }
 
 func newReader(doc *document, diags *diag.List) *reader {
-	r := &reader{doc: doc, diags: diags}
+	r := &reader{doc: doc, diags: diags, meant: map[*yaml.Node][]string{}}
 	if doc.cut && doc.root != nil {
 		r.edge = map[*yaml.Node]bool{}
 		for n := doc.root; ; n = n.Content[len(n.Content)-1] {
@@ -270,19 +272,20 @@ func short(s string) string {
 	return s
 }
 
-// missing reports a required key that is not there.
+// missing reports a required key that is not there, unless an unknown one was reported that is meant for it.
 func (r *reader) missing(at *yaml.Node, span source.Span, what, key, help string) {
-	if r.edge[at] {
+	if r.edge[at] || slices.Contains(r.meant[at], key) {
 		return
 	}
 	r.diags.Errorf(codeMissingKey, span, "%s has no %q; it is required", what, key).Help = help
 }
 
-// unknown reports a key that is none, with the nearest one and all there are.
-func (r *reader) unknown(f field, what string, keys []string) {
+// unknown reports a key of the mapping n that is none, with the nearest one and all there are.
+func (r *reader) unknown(n *yaml.Node, f field, what string, keys []string) {
 	msg := fmt.Sprintf("unknown key %q in %s", short(f.name), what)
 	if s := diag.Suggest(f.name, keys); s != "" {
 		msg += "; " + s
+		r.meant[n] = append(r.meant[n], diag.Nearest(f.name, keys))
 	}
 	r.diags.Errorf(codeUnknownKey, r.nodeSpan(f.key), "%s", msg).Help = "the keys of " + what + " are " + list(keys)
 }

@@ -1,6 +1,7 @@
 package specs
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -58,7 +59,7 @@ func (r *reader) executor(n *yaml.Node, s *Stage, fs []field, what string) {
 		r.missing(n, r.nodeSpan(n), what, "run", `say what it runs: "run" with a script, or "agent" with a "prompt"`)
 	case agent == nil && !meantExecutor(fs):
 		r.missing(n, r.nodeSpan(n), what, "agent", "a prompt goes with an agent: add agent: NAME")
-	case agent != nil && prompt == nil && file == nil:
+	case agent != nil && prompt == nil && file == nil && !slices.Contains(r.meant[n], "prompt_file"):
 		r.missing(n, r.nodeSpan(agent.key), what, "prompt", `say what the agent is to do: "prompt" or "prompt_file"`)
 	}
 	if prompt != nil && file != nil {

@@ -13,8 +13,8 @@ func words(message string) string {
 		{"did not find expected node content", "a value is missing here"},
 		{"found unexpected end of stream", "this quoted text is not closed"},
 		{"found unexpected document indicator", "this quoted text is not closed before the next document"},
-		{"found character that cannot start any token", "no value can start with this character; a tab cannot indent a line"},
-		{"found a tab character", "a tab cannot indent a line; use spaces"},
+		{"found character that cannot start any token", "no value can start with this character"},
+		{tabMessage, "a tab can't indent a line; use spaces"},
 		{"block sequence entries are not allowed", "a list cannot start here; put it on lines of its own below its key"},
 		{"found unknown escape character", "a \"\\\" in double quotes starts an escape that YAML does not know"},
 		{"could not find expected ':'", "a key needs \": \" and a value"},
@@ -36,7 +36,7 @@ func syntaxHelp(message, line string) string {
 		return `write "\\" for a backslash, or use single quotes`
 	case strings.Contains(message, "unknown anchor"):
 		return "an alias \"*name\" needs a value marked \"&name\" above it; text that starts with \"*\" must be quoted"
-	case strings.Contains(line, "\t") && strings.TrimLeft(line, " ") != "" && strings.TrimLeft(line, " ")[0] == '\t':
+	case !strings.Contains(message, tabMessage) && strings.Contains(line, "\t") && strings.TrimLeft(line, " ") != "" && strings.TrimLeft(line, " ")[0] == '\t':
 		return "indent with spaces"
 	}
 	return ""
