@@ -142,6 +142,13 @@ func (p *Project) noPipeline(ref string) error {
 	for i, e := range entries {
 		names[i] = e.Name
 	}
+	for _, dir := range p.places() {
+		if file := path.Join(dir.path, ref+".yml"); fs.ValidPath(file) && !dir.Shipped {
+			if _, err := fs.Stat(dir.base, file); err == nil {
+				return &NotFoundError{What: "pipeline", Ref: ref, Help: fmt.Sprintf("%q is none by its name: pipelines end in %s", file, pipelineExt)}
+			}
+		}
+	}
 	help := diag.Suggest(ref, names)
 	if help == "" && len(names) > 0 {
 		help = "there are " + strings.Join(names, ", ")
@@ -176,10 +183,12 @@ func (p *Project) Load(ref, dir string) (*Loaded, error) {
 		Kinds: p.opt.Kinds, Agents: p.Config.Agents,
 		PromptFile: func(name string) (*source.File, error) { return p.prompt(l, at, name) },
 
-		AllowMissingAgents: p.opt.AllowMissingAgents && len(p.Config.Agents) == 0,
+		AllowMissingAgents: p.opt.AllowMissingAgents && (at.Shipped || len(p.Config.Agents) == 0),
+		AgentsUnread:       p.Diags.HasErrors(),
 	})
 	l.Diags.Add(p.Diags...)
 	l.Diags.Add(diags...)
+	l.otherName(doc)
 	l.Diags.Add(more...)
 	if !l.Diags.HasErrors() {
 		l.Plan = compiled
@@ -187,6 +196,41 @@ func (p *Project) Load(ref, dir string) (*Loaded, error) {
 	}
 	l.Diags = l.Diags.Sorted()
 	return l, nil
+}
+
+// codes of what is odd about the files of pipelines.
+const (
+	codeFileName diag.Code = "file-name"
+	codeFileType diag.Code = "file-type"
+)
+
+// otherName warns of a pipeline that is run by another name than it gives itself.
+func (l *Loaded) otherName(doc *specs.Pipeline) {
+	dir := path.Base(path.Dir(l.File))
+	if l.Shipped || dir != PipelinesDir || doc.Name == nil || doc.Name.Value == l.Name {
+		return
+	}
+	l.Diags.Warnf(codeFileName, doc.Name.Span, "the name is %q and the file %q, and the file's name counts: it is run as \"pipe run %s\"",
+		doc.Name.Value, path.Base(l.File), l.Name).Help = "give both the same name"
+}
+
+// Strays warns of files of the project that look like pipelines and are none by their names.
+func (p *Project) Strays() diag.List {
+	var out diag.List
+	for _, dir := range p.places() {
+		entries, err := fs.ReadDir(dir.base, dir.path)
+		if err != nil || dir.Shipped {
+			continue // Pipelines reports it
+		}
+		for _, e := range entries {
+			if name, ok := strings.CutSuffix(e.Name(), ".yml"); ok && !e.IsDir() {
+				file := path.Join(dir.File, e.Name())
+				out.Warnf(codeFileType, source.NewFile(file, "").Span(0, 0), "%q is no pipeline by its name: pipelines end in %s", file, pipelineExt).
+					Help = fmt.Sprintf("rename it to %s%s", name, pipelineExt)
+			}
+		}
+	}
+	return out
 }
 
 // original is the path by which a resume finds a file of a pipeline again; "" for a shipped one.

@@ -42,8 +42,9 @@ type Options struct {
 	Version string           // of the program, for the journal's header
 	Command string           // how the program was called, for who meets a lock that it holds
 
-	// AllowMissingAgents makes a warning of an agent that pipe.yaml lacks, where pipe.yaml has no agents at
-	// all: pipelines are checked apart from the project that will run them. Such a pipeline can't be run.
+	// AllowMissingAgents makes a warning of an agent that pipe.yaml lacks, in a shipped pipeline or where
+	// pipe.yaml has no agents at all: pipelines are checked apart from the project that will run them. Such a
+	// pipeline can't be run.
 	AllowMissingAgents bool
 }
 

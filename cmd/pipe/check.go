@@ -50,6 +50,7 @@ func (o *checkOptions) run(context.Context) error {
 	}
 	var diags diag.List
 	diags.Add(p.Diags...)
+	diags.Add(p.Strays()...)
 	var files []*source.File
 	for _, ref := range refs {
 		l, err := p.Load(ref, o.dir)

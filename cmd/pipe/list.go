@@ -46,6 +46,9 @@ func (o *listOptions) run(context.Context) error {
 	if err != nil {
 		return err
 	}
+	for _, d := range p.Strays() {
+		fmt.Fprintf(o.err, "pipe: %s\n", view.OneLine(d.Message))
+	}
 	list := make([]listed, 0, len(entries))
 	for _, e := range entries {
 		item := listed{Name: e.Name, File: e.File, Shipped: e.Shipped}

@@ -7,7 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/pipe/engine"
+	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/view"
 )
 
 // runOptions are the options of `pipe run`.
@@ -66,10 +68,11 @@ func (o *runOptions) run(ctx context.Context) error {
 		if err != nil {
 			return asStatus(err)
 		}
-		if len(l.Diags) > 0 {
-			fmt.Fprint(o.err, l.Diags.Text(l.Sources...))
+		if n := l.Diags.Count(diag.Warning); n > 0 && !l.Diags.HasErrors() {
+			fmt.Fprintf(o.err, "pipe: %s, see `pipe check %s`\n", plural(n, "warning"), view.OneLine(o.pipeline))
 		}
 		if l.Plan == nil || l.Diags.HasErrors() {
+			fmt.Fprint(o.err, l.Diags.Text(l.Sources...))
 			return &statusError{exitFailed, fmt.Errorf("pipeline %q has errors and was not run", l.Name)}
 		}
 		inputs, err := readInputs(l.Plan.Inputs, o.file, o.inputs, o.readFile)

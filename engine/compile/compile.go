@@ -21,6 +21,10 @@ type Options struct {
 	// AllowMissingAgents makes a warning of an agent that pipe.yaml lacks: a shipped pipeline is checked
 	// without the project that will run it. The plan of such a stage has no command and can't be run.
 	AllowMissingAgents bool
+
+	// AgentsUnread says that Agents may lack some that pipe.yaml has, since it could not be read in full: it
+	// is not said of any that it is missing. The mistakes in pipe.yaml keep the plan from being run.
+	AgentsUnread bool
 }
 
 // Compile gives the plan of a document, and what is wrong with the document. The plan is nil if one of the

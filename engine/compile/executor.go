@@ -88,6 +88,9 @@ func findAgent(agents []*specs.Agent, name string) *specs.Agent {
 
 // missingAgent reports an agent that pipe.yaml lacks, with the lines to add.
 func (c *compiler) missingAgent(s *stageInfo) {
+	if c.opt.AgentsUnread {
+		return
+	}
 	name := s.syn.Agent.Value
 	names := make([]string, len(c.opt.Agents))
 	for i, a := range c.opt.Agents {
