@@ -51,7 +51,7 @@ func (p *Project) Find(ref string) (string, error) {
 	if ref == LastRun {
 		for _, id := range slices.Backward(ids) {
 			// A run that died before its journal was there never began.
-			if _, err := os.Stat(filepath.Join(p.RunDir(id), journal.FileName)); err == nil {
+			if _, err := os.Stat(filepath.Join(p.RunDir(id), journal.FileName)); err == nil || p.Lost(id) != "" {
 				return id, nil
 			}
 		}
@@ -94,6 +94,10 @@ func (p *Project) Runs() ([]Summary, error) {
 	out := make([]Summary, 0, len(ids))
 	for _, id := range slices.Backward(ids) {
 		s, err := p.summary(id)
+		if lost := (*DamagedError)(nil); errors.As(err, &lost) {
+			out = append(out, Summary{ID: id, Pipeline: s.Pipeline, TaskID: s.TaskID, Status: "damaged", Reason: lost.Why})
+			continue
+		}
 		if errors.Is(err, journal.ErrNoHeader) || errors.Is(err, fs.ErrNotExist) {
 			continue // it never began, or is gone by now
 		}
@@ -110,6 +114,9 @@ var settled = [...]string{"succeeded", "failed", "cancelled", "paused", "waiting
 
 func (p *Project) summary(id string) (Summary, error) {
 	s, ok := p.readSummary(id)
+	if lost := p.Lost(id); lost != "" {
+		return s, &DamagedError{id, lost}
+	}
 	if ok && slices.Contains(settled[:], s.Status) {
 		return s, nil
 	}
@@ -119,6 +126,9 @@ func (p *Project) summary(id string) (Summary, error) {
 		}
 	}
 	v, err := p.View(id)
+	if ok && errors.Is(err, journal.ErrNoHeader) { // there is a status, so it had one
+		return s, &DamagedError{id, headerGone}
+	}
 	if err != nil {
 		return Summary{}, err
 	}
@@ -169,6 +179,9 @@ func (p *Project) View(id string) (*view.Run, error) {
 // ViewFrom is View that also gives each step to see, in order; see may be nil.
 func (p *Project) ViewFrom(id string, see func(journal.Line, *view.Run)) (*view.Run, error) {
 	dir := p.RunDir(id)
+	if lost := p.Lost(id); lost != "" {
+		return nil, &DamagedError{id, lost}
+	}
 	frozen, _, err := thaw(dir)
 	if err != nil {
 		return nil, err
@@ -213,8 +226,8 @@ func (p *Project) startOf(id string) (machine.RunInfo, error) {
 	return info, err
 }
 
-// earlier gives where the loops of the latest ended run of a task and pipeline stood. A live run of the task
-// is refused.
+// earlier gives where the loops of the latest ended run of a task and pipeline stood. A task with a run that
+// has not ended, whoever carries it on, is refused.
 func (p *Project) earlier(info machine.RunInfo, fresh bool) ([]feedback.Counter, string, error) {
 	ids, err := p.IDs()
 	if err != nil {
@@ -231,10 +244,16 @@ func (p *Project) earlier(info machine.RunInfo, fresh bool) ([]feedback.Counter,
 		} else if held {
 			return nil, "", &journal.HeldError{Path: p.RunDir(id), Holder: holder}
 		}
+		v, err := p.View(id)
+		if err != nil {
+			continue
+		}
+		if !v.Status().Ended() {
+			return nil, "", usagef("the task %q has the run %s, which has not ended (%s); carry it on with \"pipe resume %s\" or end it with \"pipe cancel %s\"",
+				info.TaskID, id, v.StatusWord(), id, id)
+		}
 		if latest == "" && was.Pipeline == info.Pipeline {
-			if v, err := p.View(id); err == nil && v.Status().Ended() {
-				latest = id
-			}
+			latest = id
 		}
 	}
 	if latest == "" || fresh {

@@ -138,7 +138,12 @@ func TestTaskIDs(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.Begun = func(b engine.Begun) { from = b.From }
-		paused(t, p, o)
+		id := paused(t, p, o).Run.Run
+		if o.TaskID == "T-1" { // what ended has its say in the next run of the task
+			if _, err := p.Answer(t.Context(), id, machine.Answer{Kind: machine.DecideAbort, By: "ann"}, engine.AnswerOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		b, err := os.ReadFile(filepath.Join(p.Root, "rounds.txt"))
 		if err != nil {
 			t.Fatal(err)
@@ -154,11 +159,17 @@ func TestTaskIDs(t *testing.T) {
 	if n, from := rounds(engine.RunOptions{TaskID: "T-2"}); n != 2 || from != "" {
 		t.Errorf("another task: %d rounds from %q", n, from)
 	}
-	// A live run of the same task, in another workspace with the same state.
+	// The last run of T-2 is paused: another one would count the same loops. T-1 is told which and what to do.
 	last, err := p.Find(engine.LastRun)
 	if err != nil {
 		t.Fatal(err)
 	}
+	var usage *engine.UsageError
+	_, err = p.Run(t.Context(), l, engine.RunOptions{TaskID: "T-2", Fresh: true})
+	if !errors.As(err, &usage) || !strings.Contains(err.Error(), last+", which has not ended (paused)") || !strings.Contains(err.Error(), "pipe cancel "+last) {
+		t.Errorf("a second open run of the task: got %v", err)
+	}
+	// A live run of the same task, in another workspace with the same state.
 	lock, err := journal.Acquire(filepath.Join(p.RunDir(last), "lock"), journal.Holder{Run: last})
 	if err != nil {
 		t.Fatal(err)

@@ -72,6 +72,12 @@ func (p *Project) openRun(id string, f Follow) (*session, error) {
 	if s.lock, err = p.acquire(filepath.Join(s.dir, runLock), id); err != nil {
 		return nil, err
 	}
+	if lost := p.Lost(id); lost != "" {
+		return nil, s.end(&DamagedError{id, lost})
+	}
+	if err := p.prepareState(); err != nil {
+		return nil, s.end(err)
+	}
 	if err := s.fold(); err != nil {
 		return nil, s.end(err)
 	}

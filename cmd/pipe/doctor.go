@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/pipe/engine"
-	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/view"
 )
 
@@ -59,90 +58,25 @@ func (o *doctorOptions) do(ctx context.Context) error {
 	return o.compare(p, id)
 }
 
-// jsonJournal is the report on a journal as JSON.
-type jsonJournal struct {
-	Version int           `json:"version"`
-	Run     string        `json:"run"`
-	Whole   bool          `json:"whole"`
-	Steps   int64         `json:"steps"` // that are whole from the start
-	Bytes   int64         `json:"bytes"` // that they take
-	Size    int64         `json:"size"`
-	Torn    int64         `json:"torn,omitempty"`
-	Damage  *jsonDamage   `json:"damage,omitempty"`
-	Unknown string        `json:"unknown,omitempty"`
-	Blobs   []string      `json:"missing_blobs,omitempty"`
-	Later   []jsonStretch `json:"readable_after,omitempty"`
-}
-
-type jsonDamage struct {
-	Offset int64  `json:"offset"`
-	Line   int64  `json:"line"`
-	Why    string `json:"why"`
-}
-
-type jsonStretch struct {
-	Offset int64 `json:"offset"`
-	End    int64 `json:"end"`
-	First  int64 `json:"first"`
-	Last   int64 `json:"last"`
-}
-
-// examine reports on the journal of a run.
+// examine reports on the files of a run.
 func (o *doctorOptions) examine(p *engine.Project, id string) error {
-	r, err := journal.Salvage(p.RunDir(id))
+	e, err := p.Examine(id)
 	if err != nil {
 		return err
 	}
-	doc := jsonJournal{Version: 1, Run: id, Whole: r.Damage == nil && r.Unknown == nil && len(r.Blobs) == 0,
-		Steps: r.Whole.Seq, Bytes: r.Whole.Offset, Size: r.Size, Torn: r.Torn, Blobs: r.Blobs}
-	if d := r.Damage; d != nil {
-		doc.Damage = &jsonDamage{d.Offset, d.Line, d.Error()}
-	}
-	if r.Unknown != nil {
-		doc.Unknown = r.Unknown.Error()
-	}
-	for _, s := range r.Stretch {
-		doc.Later = append(doc.Later, jsonStretch{s.Offset, s.End, s.First, s.Last})
-	}
+	text := []byte(e.Text())
 	if o.json {
-		b, err := view.Marshal(doc)
-		if err != nil {
+		if text, err = view.Marshal(e); err != nil {
 			return err
 		}
-		if _, err := o.out.Write(b); err != nil {
-			return err
-		}
-	} else {
-		o.writeJournal(doc, p.RunDir(id))
 	}
-	if !doc.Whole {
+	if _, err := o.out.Write(text); err != nil {
+		return err
+	}
+	if !e.Whole {
 		return withStatus(exitFailed)
 	}
 	return nil
-}
-
-func (o *doctorOptions) writeJournal(doc jsonJournal, dir string) {
-	fmt.Fprintf(o.out, "run %s: %s, %d of %d bytes\n", doc.Run, plural(int(doc.Steps), "whole step"), doc.Bytes, doc.Size)
-	if doc.Torn > 0 {
-		fmt.Fprintf(o.out, "  the last line is torn (%d bytes): its step was never carried out, and a resume drops it\n", doc.Torn)
-	}
-	if d := doc.Damage; d != nil {
-		fmt.Fprintf(o.out, "  damaged at byte %d, line %d: %s\n", d.Offset, d.Line, view.OneLine(d.Why))
-		fmt.Fprintf(o.out, "  all before it can be saved: copy the folder %s, then cut %s after byte %d; `pipe resume` goes on from there,\n"+
-			"  and stages that ended later run again\n", dir, journal.FileName, doc.Bytes)
-	}
-	for _, s := range doc.Later {
-		fmt.Fprintf(o.out, "  readable after the damage, for people only: steps %d to %d, bytes %d to %d\n", s.First, s.Last, s.Offset, s.End)
-	}
-	if doc.Unknown != "" {
-		fmt.Fprintf(o.out, "  written by another version: %s\n", view.OneLine(doc.Unknown))
-	}
-	for _, b := range doc.Blobs {
-		fmt.Fprintf(o.out, "  blob %s is missing or not what it was\n", b)
-	}
-	if doc.Whole {
-		fmt.Fprintln(o.out, "  nothing is wrong")
-	}
 }
 
 // compare decides a run again.
