@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -66,21 +67,56 @@ func (o *answerOptions) give(ctx context.Context, make func(*view.Run) (machine.
 		}
 		a.Reason = o.reason
 		f := &follower{app: o.app, p: p, json: o.json}
+		told := &teller{follower: f, said: said}
 		return o.untilSignal(ctx, func(ctx context.Context) error {
-			res, err := p.Answer(ctx, id, a, engine.AnswerOptions{Follow: f.follow(), Resume: o.resume})
+			res, err := p.Answer(ctx, id, a, engine.AnswerOptions{Follow: told.follow(), Resume: o.resume})
 			if err == nil && res.Accepted && res.Live && (a.Kind == machine.Cancel || a.Kind == machine.DecideAbort) {
 				res.Status, err = awaitEnd(ctx, p, id)
 			}
 			if err != nil {
 				return f.failed(res.Result, err)
 			}
-			return o.tell(f, id, said, res)
+			return o.tell(told, id, a.Kind, res)
 		})
 	})
 }
 
+// teller says that an answer was taken, before the run goes on with it. What was refused before is no event of
+// interest: of this answer the command says it, of others their commands do.
+type teller struct {
+	*follower
+	said string
+	done bool // it was said
+}
+
+func (t *teller) follow() engine.Follow {
+	f := t.follower.follow()
+	f.Begun = func(b engine.Begun) {
+		t.say()
+		t.begun(b)
+	}
+	f.Observe = func(seq int64, at machine.Instant, recs []machine.Record) {
+		if !t.done {
+			recs = slices.DeleteFunc(slices.Clone(recs), func(r machine.Record) bool {
+				_, refused := r.(machine.AnswerRefused)
+				return refused
+			})
+		}
+		t.observe(seq, at, recs)
+	}
+	return f
+}
+
+// say confirms the answer, once.
+func (t *teller) say() {
+	if !t.done && !t.json {
+		fmt.Fprintf(t.out, "%s\n", view.OneLine(t.said))
+	}
+	t.done = true
+}
+
 // tell says what came of the answer.
-func (o *answerOptions) tell(f *follower, id, said string, res engine.Answered) error {
+func (o *answerOptions) tell(f *teller, id string, kind machine.AnswerKind, res engine.Answered) error {
 	next := ""
 	if res.Accepted && !res.Live && !res.CarriedOn && !res.Status.Ended() {
 		next = "pipe resume " + id
@@ -96,7 +132,7 @@ func (o *answerOptions) tell(f *follower, id, said string, res engine.Answered) 
 		if !res.Accepted {
 			return withStatus(exitFailed)
 		}
-		return o.after(f, res)
+		return o.after(f.follower, kind, res)
 	}
 	if !res.Accepted {
 		return &statusError{exitFailed, fmt.Errorf("run %s refused the answer: %s", id, res.Why)}
@@ -104,7 +140,7 @@ func (o *answerOptions) tell(f *follower, id, said string, res engine.Answered) 
 	if res.Warning != "" {
 		f.warn(res.Warning)
 	}
-	fmt.Fprintf(o.out, "%s\n", view.OneLine(said))
+	f.say()
 	if !res.Closed {
 		fmt.Fprintf(o.out, "blocking items are left: the escalation stays open, see `pipe show %s`\n", id)
 	}
@@ -114,12 +150,17 @@ func (o *answerOptions) tell(f *follower, id, said string, res engine.Answered) 
 	case next != "":
 		fmt.Fprintf(o.out, "go on with: %s\n", next)
 	}
-	return o.after(f, res)
+	return o.after(f.follower, kind, res)
 }
 
-// after ends the command: with the run's status where it went on with the run because it was told to.
-func (o *answerOptions) after(f *follower, res engine.Answered) error {
-	if !o.resume || !res.CarriedOn {
+// after ends the command: with the run's status where it went on with the run. What stops a run did what it was
+// told, and a run that was stopped is what it was to lead to.
+func (o *answerOptions) after(f *follower, kind machine.AnswerKind, res engine.Answered) error {
+	ended := !res.Live && res.Status.Ended()
+	switch {
+	case kind == machine.Cancel || kind == machine.DecideAbort:
+		return nil
+	case !res.CarriedOn && (kind != machine.Reject || !ended):
 		return nil
 	}
 	if o.json {

@@ -34,8 +34,19 @@ func newApproveCmd(a *app) *cobra.Command {
 
 func (o *approveOptions) run(ctx context.Context) error {
 	return o.give(ctx, func(v *view.Run) (machine.Answer, string, error) {
+		if err := isStage(v, o.stage); err != nil {
+			return machine.Answer{}, "", err
+		}
 		return machine.Answer{Kind: machine.Approve, Stage: o.stage}, approvalText(v, "approved", o.stage), nil
 	})
+}
+
+// isStage refuses a stage that the run does not have; "" names none.
+func isStage(v *view.Run, name string) error {
+	if _, ok := v.StageStatus(name); name != "" && !ok {
+		return noStage(v, name)
+	}
+	return nil
 }
 
 // second gives the second argument, "" without one.

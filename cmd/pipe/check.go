@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,6 +30,8 @@ func newCheckCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [FILE | NAME | FOLDER]...",
 		Short: "Look for mistakes in pipelines; without arguments, in all of the project",
+		Long: "Looks for mistakes in pipelines, each a FILE, the NAME of one, or those of a FOLDER. A folder that is a project\n" +
+			"stands for its pipelines and its pipe.yaml; so does no argument, for the project of the current folder.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.files = args
 			return o.run(cmd.Context())
@@ -39,12 +42,18 @@ func newCheckCmd(a *app) *cobra.Command {
 	return cmd
 }
 
+// target is one thing to look at: a pipeline of a project, or its pipe.yaml where there is no ref.
+type target struct {
+	project *engine.Project
+	ref     string
+}
+
 func (o *checkOptions) run(context.Context) error {
 	p, err := o.project(nil)
 	if err != nil {
 		return err
 	}
-	refs, err := o.refs(p)
+	targets, err := o.targets(p)
 	if err != nil {
 		return err
 	}
@@ -52,15 +61,29 @@ func (o *checkOptions) run(context.Context) error {
 	diags.Add(p.Diags...)
 	diags.Add(p.Strays()...)
 	var files []*source.File
-	for _, ref := range refs {
-		l, err := p.Load(ref, o.dir)
-		if err != nil {
-			return asStatus(err)
+	n := 0
+	for _, t := range targets {
+		if t.ref == "" {
+			file, err := configOf(t.project)
+			if err != nil {
+				return err
+			}
+			diags.Add(t.project.Diags...)
+			files = append(files, file)
+			continue
 		}
+		l, err := t.project.Load(t.ref, o.dir)
+		if err != nil {
+			return ofProject(t.project, err)
+		}
+		n++
 		diags.Add(l.Diags...)
+		if len(o.files) == 0 {
+			diags.Add(t.project.Strays()...) // repeats are dropped
+		}
 		files = append(files, l.Sources...)
 	}
-	if err := o.print(diags, files, len(refs)); err != nil {
+	if err := o.print(diags, files, what(n, len(targets))); err != nil {
 		return err
 	}
 	if diags.HasErrors() {
@@ -69,41 +92,122 @@ func (o *checkOptions) run(context.Context) error {
 	return nil
 }
 
-// refs names the pipelines to look at. A folder stands for the pipelines in it.
-func (o *checkOptions) refs(p *engine.Project) ([]string, error) {
-	if len(o.files) == 0 {
-		entries, err := p.Pipelines()
-		if err != nil {
-			return nil, err
-		}
-		var refs []string
-		for _, e := range entries {
-			if !e.Shipped {
-				refs = append(refs, e.Name)
-			}
-		}
-		return refs, nil
+// what says what was looked at.
+func what(pipelines, targets int) string {
+	switch config := targets - pipelines; {
+	case config == 0:
+		return plural(pipelines, "pipeline")
+	case pipelines == 0:
+		return engine.ConfigFile
+	default:
+		return engine.ConfigFile + " and " + plural(pipelines, "pipeline")
 	}
-	var refs []string
-	for _, f := range o.files {
-		path := f
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(o.dir, path)
+}
+
+// configOf reads a project's pipe.yaml, for what is shown of it.
+func configOf(p *engine.Project) (*source.File, error) {
+	b, err := os.ReadFile(filepath.Join(p.Root, engine.ConfigFile))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", engine.ConfigFile, err)
+	}
+	return source.NewFile(engine.ConfigFile, string(b)), nil
+}
+
+// targets names what to look at. A folder stands for the pipelines in it, that of a project for all of the project.
+func (o *checkOptions) targets(p *engine.Project) ([]target, error) {
+	if len(o.files) == 0 {
+		found, err := allOf(p)
+		if err == nil && !hasPipelines(found) && !p.Diags.HasErrors() {
+			return nil, noPipelines(p.Root)
 		}
-		if info, err := os.Stat(path); err != nil || !info.IsDir() {
-			refs = append(refs, f)
+		return found, err
+	}
+	var out []target
+	for _, f := range o.files {
+		path := o.inDir(f)
+		switch {
+		case isFolder(path):
+			found, err := o.inFolder(p, path)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, found...)
+		case filepath.Base(path) == engine.ConfigFile && exists(path):
+			of, err := o.projectAt(filepath.Dir(path), nil)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, target{of, ""})
+		default:
+			out = append(out, target{p, f})
+		}
+	}
+	return out, nil
+}
+
+// allOf names pipe.yaml, if there is one, and the pipelines of a project.
+func allOf(p *engine.Project) ([]target, error) {
+	var out []target
+	if exists(filepath.Join(p.Root, engine.ConfigFile)) {
+		out = append(out, target{p, ""})
+	}
+	entries, err := p.Pipelines()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !e.Shipped {
+			out = append(out, target{p, e.Name})
+		}
+	}
+	return out, nil
+}
+
+// inFolder names what a folder stands for.
+func (o *checkOptions) inFolder(p *engine.Project, path string) ([]target, error) {
+	var out []target
+	of, err := o.projectAt(path, nil)
+	if err != nil {
+		return nil, err
+	}
+	root, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, fmt.Errorf("look into %q: %w", path, err)
+	}
+	if of.Root == root {
+		if out, err = allOf(of); err != nil || hasPipelines(out) {
+			return out, err
+		}
+	}
+	for _, dir := range []string{path, filepath.Join(path, engine.PipelinesDir)} {
+		if !isFolder(dir) {
 			continue
 		}
-		found, err := pipelinesIn(path)
+		found, err := pipelinesIn(dir)
 		if err != nil {
 			return nil, err
 		}
-		if len(found) == 0 {
-			return nil, usagef("there are no pipelines in %q, expected files named *.yaml", f)
+		for _, file := range found {
+			out = append(out, target{p, file})
 		}
-		refs = append(refs, found...)
+		if len(found) > 0 {
+			return out, nil
+		}
 	}
-	return refs, nil
+	return nil, noPipelines(path)
+}
+
+func hasPipelines(targets []target) bool {
+	return slices.ContainsFunc(targets, func(t target) bool { return t.ref != "" })
+}
+
+func noPipelines(dir string) error {
+	return usagef("no pipelines found in %q (looked in %s/ and .pipe/%s/)", dir, engine.PipelinesDir, engine.PipelinesDir)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // pipelinesIn lists the pipelines of a folder, sorted by name.
@@ -122,7 +226,7 @@ func pipelinesIn(dir string) ([]string, error) {
 	return out, nil
 }
 
-func (o *checkOptions) print(diags diag.List, files []*source.File, n int) error {
+func (o *checkOptions) print(diags diag.List, files []*source.File, checked string) error {
 	switch {
 	case o.json:
 		b, err := diags.JSON()
@@ -134,14 +238,14 @@ func (o *checkOptions) print(diags diag.List, files []*source.File, n int) error
 		fmt.Fprint(o.out, diags.Short())
 	default:
 		fmt.Fprint(o.out, diags.Text(files...))
-		fmt.Fprintln(o.err, summary(diags, n))
+		fmt.Fprintln(o.err, summary(diags, checked))
 	}
 	return nil
 }
 
-func summary(diags diag.List, n int) string {
+func summary(diags diag.List, checked string) string {
 	ds := diags.Sorted()
-	text := plural(n, "pipeline") + " checked"
+	text := checked + " checked"
 	if len(ds) == 0 {
 		return text + ", nothing found"
 	}

@@ -49,7 +49,9 @@ func newDecideCmd(a *app) *cobra.Command {
 			"  retry       it was fixed by hand: what escalated reviews again\n" +
 			"  refer-back  a stage runs again, with --note first in its brief\n" +
 			"  override    the items are waived, with --reason, and the run goes on\n" +
-			"  abort       the run is cancelled",
+			"  abort       the run is cancelled\n\n" +
+			"Of a stage that was interrupted: retry runs it again, override takes it as succeeded, with --output for each\n" +
+			"output that it must give.",
 		Args: between(2, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.ref, o.what = args[0], args[len(args)-1]
@@ -63,7 +65,7 @@ func newDecideCmd(a *app) *cobra.Command {
 	o.resumeFlag(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.id, "id", "", "the `ID` of the escalation that was seen: another one is not answered")
-	f.IntVar(&o.rounds, "rounds", 1, "retry, refer-back: how many rounds are granted")
+	f.IntVar(&o.rounds, "rounds", 1, "retry, refer-back: grant `N` rounds")
 	f.StringVar(&o.to, "to", "", "refer-back: the `STAGE` that runs again (default: the target of the loop)")
 	f.StringVar(&o.note, "note", "", "refer-back: `TEXT` for the stage")
 	f.StringSliceVar(&o.items, "items", nil, "override: the `IDS` of the items that are waived, as in review.1,review.2 (default: all of the escalation)")
@@ -77,6 +79,11 @@ func (o *decideOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	return o.give(cmd.Context(), func(v *view.Run) (machine.Answer, string, error) {
+		for _, name := range []string{o.source, o.to} {
+			if err := isStage(v, name); err != nil {
+				return machine.Answer{}, "", err
+			}
+		}
 		a := machine.Answer{Kind: kind, Stage: o.source, Escalation: o.id, Note: o.note, To: o.to, Items: o.items}
 		if kind == machine.DecideRetry || kind == machine.DecideReferBack {
 			a.Rounds = o.rounds
@@ -86,10 +93,11 @@ func (o *decideOptions) run(cmd *cobra.Command) error {
 		if open {
 			said += " for " + strings.Join(q.Sources, ", ")
 		}
-		if len(o.outputs) > 0 {
-			if !open || q.Reason != feedback.ReasonInterrupted {
-				return a, "", usagef("--output goes with an escalation of an interrupted stage")
-			}
+		interrupted := open && q.Reason == feedback.ReasonInterrupted
+		switch {
+		case len(o.outputs) > 0 && !interrupted:
+			return a, "", usagef("--output goes with an escalation of an interrupted stage")
+		case kind == machine.DecideOverride && interrupted:
 			if a.Outputs, err = readOutputs(v.Node(q.Sources[0]), o.outputs); err != nil {
 				return a, "", err
 			}
@@ -123,7 +131,7 @@ func (o *decideOptions) kind(cmd *cobra.Command) (machine.AnswerKind, error) {
 	case d.kind == machine.DecideReferBack && strings.TrimSpace(o.note) == "":
 		return 0, usagef("refer-back needs --note TEXT: what the stage is to do")
 	case d.kind == machine.DecideOverride && strings.TrimSpace(o.reason) == "":
-		return 0, usagef("override needs --reason TEXT: why the items may stand")
+		return 0, usagef("override needs --reason TEXT: why it may stand")
 	case o.rounds < 1:
 		return 0, usagef("--rounds %d: expected a number of at least 1", o.rounds)
 	default:
@@ -156,7 +164,22 @@ func readOutputs(n *plan.Node, pairs []string) (*value.Object, error) {
 		if err != nil {
 			return nil, usagef("output %q: %w", name, err)
 		}
+		if _, twice := out.Get(name); twice {
+			return nil, usagef("--output %s is given twice, expected one value for each output", name)
+		}
 		out.Set(name, v)
+	}
+	if n == nil {
+		return out, nil
+	}
+	var missing []string
+	for _, p := range n.Outputs {
+		if _, ok := out.Get(p.Name); !ok && p.Required {
+			missing = append(missing, fmt.Sprintf("--output %s=VALUE", p.Name))
+		}
+	}
+	if len(missing) > 0 {
+		return nil, usagef("stage %q must give more outputs to count as succeeded: add %s", n.ID, strings.Join(missing, " "))
 	}
 	return out, nil
 }

@@ -51,7 +51,7 @@ func (o *eventsOptions) run(context.Context) error {
 	}
 	id, err := p.Find(o.ref)
 	if err != nil {
-		return asStatus(err)
+		return ofProject(p, err)
 	}
 	_, err = journal.Read(p.RunDir(id), func(l journal.Line) error {
 		for _, rec := range l.Records {

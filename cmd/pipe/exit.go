@@ -20,8 +20,8 @@ const (
 const exitCodesText = `The exit status of pipe:
 
   0    success
-  1    the run failed or was cancelled, or check found errors
-  2    wrong usage, or there is no such run, stage or pipeline
+  1    the run failed or was cancelled, check found errors, or an answer was refused
+  2    wrong usage, or there is no such run, stage, pipeline or output
   3    a failure of pipe's own, such as a full disk or a damaged journal
   4    the run is paused, or waits for a person
   5    held by another process: the run, or the workspace

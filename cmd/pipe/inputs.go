@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
@@ -37,11 +38,18 @@ func readInputs(params []plan.Param, file string, pairs []string, read func(stri
 	for i, p := range params {
 		declared[p.Name], names[i] = p, p.Name
 	}
+	seen := make(map[string]bool, len(pairs))
 	for _, pair := range pairs {
 		name, text, ok := strings.Cut(pair, "=")
-		if !ok {
+		switch {
+		case !ok:
 			return nil, usagef("--input %q: expected NAME=VALUE", pair)
+		case !utf8.ValidString(pair):
+			return nil, usagef("--input %q: expected text in UTF-8", pair)
+		case seen[name]:
+			return nil, usagef("--input %s is given twice, expected one value for each input", name)
 		}
+		seen[name] = true
 		p, known := declared[name]
 		if !known {
 			given.Set(name, text) // reported below, with those of the file

@@ -45,7 +45,7 @@ func newLogsCmd(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on as long as the run does")
-	cmd.Flags().BoolVar(&o.all, "all", false, "every try, not only the last")
+	cmd.Flags().BoolVar(&o.all, "all", false, "every try, also those that were interrupted, not only the last")
 	cmd.Flags().BoolVar(&o.raw, "raw", false, "the bytes as they are")
 	return cmd
 }
@@ -65,10 +65,10 @@ func (o *logsOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := v.StageStatus(o.stage); o.stage != "" && !ok {
-		return noStage(v, o.stage)
+	if err := isStage(v, o.stage); err != nil {
+		return err
 	}
-	t := &logPrinter{app: o.app, raw: o.raw, at: map[string]int64{}}
+	t := &logPrinter{app: o.app, raw: o.raw, all: o.all || o.follow, at: map[string]int64{}, lost: map[string]bool{}}
 	if o.follow {
 		err = o.untilSignal(ctx, func(ctx context.Context) error { return o.followRun(ctx, p, id, t) })
 	} else {
@@ -135,28 +135,70 @@ func (o *logsOptions) tries(v *view.Run) []view.Try {
 	return out
 }
 
+// lostMark, and a number from 1, ends the name of the folder of a try that was interrupted.
+const lostMark = ".lost-"
+
 // logPrinter prints log files, each from where it stopped.
 type logPrinter struct {
 	*app
 	raw  bool
+	all  bool             // also the tries that were interrupted
 	at   map[string]int64 // by file: how much was printed
+	lost map[string]bool  // folders of interrupted tries that were seen
 	last string           // the file that was printed last
 	open bool             // the last line has not ended
 }
 
 func (t *logPrinter) print(p *engine.Project, run string, tries []view.Try) error {
 	for _, try := range tries {
-		for _, name := range []string{driver.StdoutName, driver.StderrName} {
-			if err := t.file(filepath.Join(folderOf(p, run, try), name), try, name); err != nil {
+		dir, title := folderOf(p, run, try), fmt.Sprintf("%s %d.%d", view.OneLine(try.Stage), try.Iteration, try.Attempt)
+		if t.all {
+			if err := t.printLost(dir, title); err != nil {
 				return err
 			}
+		}
+		if err := t.folder(dir, title); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// folder prints the logs of one try.
+func (t *logPrinter) folder(dir, title string) error {
+	for _, name := range []string{driver.StdoutName, driver.StderrName} {
+		if err := t.file(filepath.Join(dir, name), title, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printLost prints the tries of a folder that were interrupted, in their order.
+func (t *logPrinter) printLost(dir, title string) error {
+	for n := 1; ; n++ {
+		mark := fmt.Sprintf("%s%d", lostMark, n)
+		lost := dir + mark
+		if _, err := os.Lstat(lost); isMissing(err) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("look for an interrupted try: %w", err)
+		}
+		if !t.lost[lost] { // what was printed of it bore the name that the next try has now
+			t.lost[lost] = true
+			for _, name := range []string{driver.StdoutName, driver.StderrName} {
+				t.at[filepath.Join(lost, name)] = t.at[filepath.Join(dir, name)]
+				delete(t.at, filepath.Join(dir, name))
+			}
+		}
+		if err := t.folder(lost, title+mark); err != nil {
+			return err
+		}
+	}
+}
+
 // file prints what is new in a file, below a line that says whose it is.
-func (t *logPrinter) file(path string, try view.Try, name string) error {
+func (t *logPrinter) file(path, title, name string) error {
 	f, size, err := openLog(path)
 	if f == nil {
 		return err
@@ -168,7 +210,7 @@ func (t *logPrinter) file(path string, try view.Try, name string) error {
 	if _, err := f.Seek(t.at[path], io.SeekStart); err != nil {
 		return fmt.Errorf("read a log: %w", err)
 	}
-	t.head(path, try, name)
+	t.head(path, title, name)
 	if t.raw {
 		n, err := io.Copy(t.out, f)
 		t.at[path] += n
@@ -193,7 +235,7 @@ func (t *logPrinter) copySafe(path string, f io.Reader) error {
 	return nil
 }
 
-func (t *logPrinter) head(path string, try view.Try, name string) {
+func (t *logPrinter) head(path, title, name string) {
 	if t.last == path || t.raw {
 		return
 	}
@@ -202,7 +244,7 @@ func (t *logPrinter) head(path string, try view.Try, name string) {
 	}
 	t.last, t.open = path, false
 	stream := strings.TrimSuffix(name, ".log")
-	fmt.Fprintf(t.out, "==> %s %d.%d %s <==\n", view.OneLine(try.Stage), try.Iteration, try.Attempt, stream)
+	fmt.Fprintf(t.out, "==> %s %s <==\n", title, stream)
 }
 
 // endsWriter remembers the last byte.

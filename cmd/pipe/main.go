@@ -5,7 +5,7 @@
 // from outside: streams, environment, folder, clock. What a command found reaches the screen through a view,
 // as text or, with --json, as a versioned document.
 //
-// The contract of the exit status: 0 success · 1 failed, cancelled, or findings of check · 2 usage, no such
+// The contract of the exit status: 0 success · 1 failed, cancelled, findings of check, or a refused answer · 2 usage, no such
 // run · 3 a failure of our own · 4 paused or waiting for a person · 5 held by another process · 130 and 143
 // stopped by a signal, can be resumed. Errors go to stderr, results to stdout.
 //

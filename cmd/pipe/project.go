@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"example.com/pipe/engine"
@@ -14,7 +16,10 @@ import (
 
 // project opens the project of the current folder. Without kinds it is for looking at things: nothing of
 // it can be run.
-func (a *app) project(ks []stage.Kind) (*engine.Project, error) {
+func (a *app) project(ks []stage.Kind) (*engine.Project, error) { return a.projectAt(a.dir, ks) }
+
+// projectAt opens the project of a folder.
+func (a *app) projectAt(dir string, ks []stage.Kind) (*engine.Project, error) {
 	onlyLook := ks == nil
 	if onlyLook {
 		ks = kinds(nil)
@@ -23,17 +28,40 @@ func (a *app) project(ks []stage.Kind) (*engine.Project, error) {
 	if revision != "" {
 		v += " " + revision
 	}
-	return engine.OpenProject(a.dir, engine.Options{
+	return engine.OpenProject(dir, engine.Options{
 		Kinds: ks, Shipped: pipelines.Files, Environ: a.env, Now: a.now,
 		Version: v, Command: "pipe " + strings.Join(a.args, " "), AllowMissingAgents: onlyLook,
 	})
+}
+
+// ofProject gives an error of the engine its exit status. Where a run or pipeline is not there it names the folder
+// that was taken for the project: often it is that which is not the one that was meant.
+func ofProject(p *engine.Project, err error) error {
+	var missing *engine.NotFoundError
+	if errors.As(err, &missing) {
+		return usagef("%w; the project is %q", err, p.Root)
+	}
+	return asStatus(err)
+}
+
+// inDir is a path as the current folder has it.
+func (a *app) inDir(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(a.dir, path)
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // find finds a run and gives where it stands, without a lock.
 func (a *app) find(p *engine.Project, ref string) (string, *view.Run, error) {
 	id, err := p.Find(ref)
 	if err != nil {
-		return "", nil, asStatus(err)
+		return "", nil, ofProject(p, err)
 	}
 	v, err := viewOf(p, id)
 	return id, v, err

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -65,15 +67,78 @@ func (o *psOptions) run(context.Context) error {
 		return err
 	}
 	if len(runs) == 0 {
-		fmt.Fprintln(o.err, "nothing was run in this project yet")
+		fmt.Fprintf(o.err, "nothing was run in this project yet; the project is %q\n", p.Root)
 		return nil
 	}
 	rows := [][]string{{"RUN", "PIPELINE", "STATUS", "STARTED", "TIME", "TASK"}}
+	var answered []string
 	for _, r := range runs {
-		rows = append(rows, o.row(r))
+		row := o.row(r)
+		if v, ok := answeredRun(p, r); ok {
+			row[psStatus] = v.StatusText()
+			answered = append(answered, r.ID)
+		}
+		rows = append(rows, row)
 	}
+	shortenStatus(rows, o.width())
 	fmt.Fprint(o.out, view.Table(rows, o.width()))
+	if len(answered) > 0 {
+		fmt.Fprintln(o.out, "what was answered goes on with")
+	}
+	for _, id := range answered {
+		fmt.Fprintf(o.out, "  pipe resume %s\n", id)
+	}
 	return nil
+}
+
+// answeredRun looks whether a run that waits was answered and is not carried on. The list itself does not know: it
+// is read from files that hold no more than a status.
+func answeredRun(p *engine.Project, r engine.Summary) (*view.Run, bool) {
+	if r.Status != machine.RunIsWaiting.String() && r.Status != machine.RunIsPaused.String() {
+		return nil, false
+	}
+	v, err := p.View(r.ID)
+	if err != nil {
+		return nil, false // it is gone by now, or damaged: the list says what its file says
+	}
+	_, ok := v.Answered()
+	return v, ok
+}
+
+// psStatus is the column of the status.
+const psStatus = 2
+
+// shortenStatus makes the reasons beside the statuses shorter where the columns behind them would be cut.
+func shortenStatus(rows [][]string, width int) {
+	if width <= 0 {
+		return
+	}
+	total, bare := 0, 0
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, c := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(c))
+		}
+		word, _, _ := strings.Cut(row[psStatus], " ")
+		bare = max(bare, len(word))
+	}
+	for _, w := range widths {
+		total += 2 + w
+	}
+	if total <= width {
+		return
+	}
+	most := max(bare, widths[psStatus]-(total-width))
+	for _, row := range rows {
+		if utf8.RuneCountInString(row[psStatus]) > most {
+			word, _, _ := strings.Cut(row[psStatus], " ")
+			if most < len(word)+4 { // too little is left to say anything
+				row[psStatus] = word
+			} else {
+				row[psStatus] = view.Shorten(row[psStatus], most)
+			}
+		}
+	}
 }
 
 func (o *psOptions) row(r engine.Summary) []string {

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/view"
@@ -28,6 +30,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 }
 
 func newRootCmd(a *app) *cobra.Command {
+	version := false
 	root := &cobra.Command{
 		Use:           "pipe",
 		Short:         "Run pipelines of scripts and agents whose reviews send work back",
@@ -35,6 +38,9 @@ func newRootCmd(a *app) *cobra.Command {
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if version {
+				return (&versionOptions{app: a}).run(cmd.Context())
+			}
 			if len(args) == 0 {
 				return cmd.Help()
 			}
@@ -42,10 +48,22 @@ func newRootCmd(a *app) *cobra.Command {
 		},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var wrong *pflag.InvalidValueError
+		if errors.As(err, &wrong) {
+			expected := "another value"
+			switch wrong.GetFlag().Value.Type() {
+			case "int":
+				expected = "a number"
+			case "bool":
+				expected = "true or false"
+			}
+			return usagef("--%s %q: expected %s; see `%s --help`", wrong.GetFlag().Name, wrong.GetValue(), expected, cmd.CommandPath())
+		}
 		return usagef("%w; see `%s --help`", err, cmd.CommandPath())
 	})
 	root.AddCommand(

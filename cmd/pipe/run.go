@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -38,7 +39,7 @@ func newRunCmd(a *app) *cobra.Command {
 		Args: between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.pipeline = args[0]
-			return o.run(cmd.Context())
+			return o.run(cmd)
 		},
 	}
 	f := cmd.Flags()
@@ -52,8 +53,9 @@ func newRunCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func (o *runOptions) run(ctx context.Context) error {
-	if o.jobs < 0 {
+func (o *runOptions) run(cmd *cobra.Command) error {
+	ctx := cmd.Context()
+	if o.jobs < 1 && cmd.Flags().Changed("jobs") {
 		return usagef("--jobs %d: expected a number of at least 1", o.jobs)
 	}
 	if o.fresh && o.taskID == "" {
@@ -64,9 +66,12 @@ func (o *runOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if strings.ContainsRune(o.pipeline, '/') && isFolder(o.inDir(o.pipeline)) {
+			return usagef("%q is a folder, expected the name of a pipeline or a file", o.pipeline)
+		}
 		l, err := p.Load(o.pipeline, o.dir)
 		if err != nil {
-			return asStatus(err)
+			return ofProject(p, err)
 		}
 		if n := l.Diags.Count(diag.Warning); n > 0 && !l.Diags.HasErrors() {
 			fmt.Fprintf(o.err, "pipe: %s, see `pipe check %s`\n", plural(n, "warning"), view.OneLine(o.pipeline))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -73,7 +74,12 @@ func noStage(v *view.Run, name string) error {
 	if hint := diag.Suggest(name, v.Paths()); hint != "" {
 		return usagef("the run has no stage %q, %s", name, hint)
 	}
-	return usagef("the run has no stage %q; `pipe show %s` lists them", name, v.Info().Run)
+	const most = 10
+	paths := v.Paths()
+	if len(paths) > most {
+		return usagef("the run has no stage %q; `pipe show %s` lists them", name, v.Info().Run)
+	}
+	return usagef("the run has no stage %q; its stages are %s", name, strings.Join(paths, ", "))
 }
 
 func (o *whyOptions) print(run string, e view.Explanation, lines []string) error {
@@ -105,7 +111,11 @@ func (o *whyOptions) print(run string, e view.Explanation, lines []string) error
 		}
 	}
 	if len(e.Commands) > 0 {
-		fmt.Fprintln(o.out, "answer it with:")
+		if e.Resume {
+			fmt.Fprintln(o.out, "go on with:")
+		} else {
+			fmt.Fprintln(o.out, "answer it with:")
+		}
 		for _, c := range e.Commands {
 			fmt.Fprintf(o.out, "  %s\n", c)
 		}
