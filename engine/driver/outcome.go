@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +37,8 @@ func (t *try) read(out *stage.Outcome) machine.StageEnded {
 			// The converter says why no review took place, with the first words of the report.
 			_, why := t.report(out)
 			ended.Class, ended.Message = string(stage.ReviewUnavailable), diag.Escape(why)
+		} else if out.Class == stage.Exit && t.leftItems() {
+			ended.Message += "; PIPE_FEEDBACK was written but not read; see feedback.ok_exit_codes"
 		}
 		return ended
 	}
@@ -62,6 +65,15 @@ func (t *try) endedWell(out *stage.Outcome) bool {
 		return slices.Contains(t.node.Feedback.OKExitCodes, out.ExitCode)
 	}
 	return out.Class == stage.OK
+}
+
+// leftItems reports whether a review has written to PIPE_FEEDBACK.
+func (t *try) leftItems() bool {
+	if t.node.Role != plan.Review && t.node.Feedback == nil {
+		return false
+	}
+	b, err := workspace.ReadIn(t.f.root, feedbackName, maxFeedback)
+	return errors.Is(err, workspace.ErrTooLarge) || err == nil && len(bytes.TrimSpace(b)) > 0
 }
 
 // isReport reports whether the items come from the report of a tool.
