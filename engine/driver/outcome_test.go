@@ -42,7 +42,7 @@ func TestWhatAStageLeaves(t *testing.T) {
 		{"a clean review", review + "echo '[]' > \"$PIPE_FEEDBACK\"", "", ""},
 		{"items that can't be read", review + "echo '[{\"severity\":\"blocker\",\"description\":\"x\"}]' > \"$PIPE_FEEDBACK\"", "review_unavailable", "the file that $PIPE_FEEDBACK names: feedback_items[0].severity"},
 		{"a FIFO as items", review + "mkfifo \"$PIPE_FEEDBACK\"", "review_unavailable", "the file that $PIPE_FEEDBACK names can't be read: it is not a regular file"},
-		{"a review that fails", review + "echo '[]' > \"$PIPE_FEEDBACK\"; exit 1", "exit", "exit status 1"},
+		{"a review that fails", review + "exit 1", "exit", "exit status 1"},
 		{"an ok exit status", "feedback: {format: items, ok_exit_codes: [0, 7]}\nrun: echo '[]' > \"$PIPE_FEEDBACK\"; exit 7", "", ""},
 		{"items, and a status that is none of a review", review + "echo '[]' > \"$PIPE_FEEDBACK\"; exit 1", "exit", "exit status 1; PIPE_FEEDBACK was written but not read; see feedback.ok_exit_codes"},
 		{"go-test without a test", "feedback: {format: go-test}\nrun: exit 1", "review_unavailable", "the review did not take place"},
