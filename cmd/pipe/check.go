@@ -83,7 +83,7 @@ func (o *checkOptions) run(context.Context) error {
 		}
 		files = append(files, l.Sources...)
 	}
-	if err := o.print(diags, files, what(n, len(targets))); err != nil {
+	if err := o.print(diags, files, what(n)); err != nil {
 		return err
 	}
 	if diags.HasErrors() {
@@ -92,16 +92,12 @@ func (o *checkOptions) run(context.Context) error {
 	return nil
 }
 
-// what says what was looked at.
-func what(pipelines, targets int) string {
-	switch config := targets - pipelines; {
-	case config == 0:
-		return plural(pipelines, "pipeline")
-	case pipelines == 0:
+// what says what was looked at; beside pipelines, pipe.yaml goes without saying.
+func what(pipelines int) string {
+	if pipelines == 0 {
 		return engine.ConfigFile
-	default:
-		return engine.ConfigFile + " and " + plural(pipelines, "pipeline")
 	}
+	return plural(pipelines, "pipeline")
 }
 
 // configOf reads a project's pipe.yaml, for what is shown of it.

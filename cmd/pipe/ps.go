@@ -76,7 +76,8 @@ func (o *psOptions) run(context.Context) error {
 		row := o.row(r)
 		if v, ok := answeredRun(p, r); ok {
 			row[psStatus] = v.StatusText()
-			answered = append(answered, r.ID)
+			by, _ := v.Answered()
+			answered = append(answered, "pipe resume "+r.ID+"  # answered by "+view.OneLine(by))
 		}
 		rows = append(rows, row)
 	}
@@ -85,8 +86,8 @@ func (o *psOptions) run(context.Context) error {
 	if len(answered) > 0 {
 		fmt.Fprintln(o.out, "what was answered goes on with")
 	}
-	for _, id := range answered {
-		fmt.Fprintf(o.out, "  pipe resume %s\n", id)
+	for _, line := range answered {
+		fmt.Fprintf(o.out, "  %s\n", line)
 	}
 	return nil
 }

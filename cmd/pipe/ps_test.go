@@ -1,0 +1,43 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"example.com/pipe/engine/view"
+)
+
+// TestShortenStatus lays out a list of runs for narrow and for wide terminals.
+func TestShortenStatus(t *testing.T) {
+	list := func() [][]string {
+		return [][]string{
+			{"RUN", "PIPELINE", "STATUS", "STARTED", "TIME", "TASK"},
+			{strings.Repeat("R", 26), "release", "paused (iteration_cap_reached)", "2026-01-02T03:04:05.000Z", "1.2s", "t1"},
+			{strings.Repeat("S", 26), "release", "succeeded", "2026-01-02T03:04:05.000Z", "1.2s", "t2"},
+		}
+	}
+	for _, c := range []struct {
+		width  int
+		status string
+	}{
+		{0, "paused (iteration_cap_reached)"},
+		{200, "paused (iteration_cap_reached)"},
+		{100, "paused (iteration_cap…"},
+		{90, "paused (ite…"},
+		{80, "paused"},
+		{20, "paused"},
+	} {
+		rows := list()
+		shortenStatus(rows, c.width)
+		if got := rows[1][psStatus]; got != c.status {
+			t.Errorf("at %d columns the status is %q, want %q", c.width, got, c.status)
+		}
+		if got := rows[2][psStatus]; got != "succeeded" {
+			t.Errorf("at %d columns a status without a reason is %q", c.width, got)
+		}
+		text := view.Table(rows, c.width)
+		if c.width >= 90 && (!strings.Contains(text, "  t1\n") || !strings.Contains(text, "  t2\n")) {
+			t.Errorf("at %d columns the last column is cut:\n%s", c.width, text)
+		}
+	}
+}
