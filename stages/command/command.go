@@ -16,6 +16,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/proc"
@@ -35,7 +36,8 @@ const (
 // The shells that run a script when the stage names none: bash, where there is one, since a failure in the
 // middle of a pipeline of commands must not pass unseen, and sh elsewhere.
 const (
-	defaultShell  = "bash -euo pipefail"
+	defaultShell  = defaultName + " -euo pipefail"
+	defaultName   = "bash"
 	fallbackShell = "sh -eu"
 )
 
@@ -45,7 +47,7 @@ const argumentLimit = 64 << 10
 
 // New returns the kind. Its processes are started by starter.
 func New(starter *proc.Starter) stage.Kind {
-	r := runner{starter}
+	r := &runner{starter: starter}
 	return stage.Kind{
 		Name: Name,
 		Doc:  "Runs a shell script in the workspace. It succeeds when the script exits with status 0.",
@@ -63,9 +65,38 @@ func New(starter *proc.Starter) stage.Kind {
 	}
 }
 
-type runner struct{ starter *proc.Starter }
+type runner struct {
+	starter *proc.Starter
+	shell   found
+}
 
-func (r runner) run(ctx context.Context, call *stage.Call) (stage.Outcome, error) {
+// found keeps where the default shell was found: to look through a long PATH costs as much as to make a
+// file, and it seldom changes from stage to stage. A shell that is gone is looked for anew; one that comes to
+// lie before it in PATH is seen by the next command.
+type found struct {
+	mu        sync.Mutex
+	path, dir string // what it was looked for with: PATH, and the folder that its entries may be relative to
+	file      string // "": nothing was found yet
+}
+
+func (f *found) lookUp(dir string, env []string) (string, error) {
+	path := proc.Getenv(env, "PATH")
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.file != "" && f.path == path && f.dir == dir {
+		if info, err := os.Stat(f.file); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return f.file, nil
+		}
+	}
+	file, err := proc.LookPath(defaultName, dir, env)
+	if err != nil {
+		return "", err
+	}
+	f.path, f.dir, f.file = path, dir, file
+	return file, nil
+}
+
+func (r *runner) run(ctx context.Context, call *stage.Call) (stage.Outcome, error) {
 	script, _ := call.Config.Get(keyScript)
 	text, ok := script.(string)
 	if !ok {
@@ -73,7 +104,7 @@ func (r runner) run(ctx context.Context, call *stage.Call) (stage.Outcome, error
 	}
 	shell, _ := call.Config.Get(keyShell)
 	words, _ := shell.(string)
-	argv := shellOf(words, call)
+	argv := r.shellOf(words, call)
 	if takesScript(argv[0]) && len(text) <= argumentLimit {
 		// The word after the script is what the shell calls itself in its messages.
 		argv = append(argv, "-c", text, call.Stage)
@@ -94,12 +125,12 @@ func (r runner) run(ctx context.Context, call *stage.Call) (stage.Outcome, error
 }
 
 // shellOf returns the words of the shell to run.
-func shellOf(words string, call *stage.Call) []string {
+func (r *runner) shellOf(words string, call *stage.Call) []string {
 	argv := strings.Fields(words)
 	if len(argv) == 0 {
 		argv = strings.Fields(defaultShell)
-		if file, err := proc.LookPath(argv[0], call.Dir, call.Env); err == nil {
-			argv[0] = file // looked up once: PATH can be long
+		if file, err := r.shell.lookUp(call.Dir, call.Env); err == nil {
+			argv[0] = file
 		} else {
 			argv = strings.Fields(fallbackShell)
 		}

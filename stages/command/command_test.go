@@ -121,6 +121,38 @@ func TestWithoutBash(t *testing.T) {
 	}
 }
 
+// TestDefaultShellMoves has one kind run a stage after another, each with a bash elsewhere.
+func TestDefaultShellMoves(t *testing.T) {
+	kind := newKind(t)
+	call := newCall(t, "a script", "")
+	first, second := t.TempDir(), t.TempDir()
+	put := func(dir string) {
+		t.Helper()
+		if err := os.WriteFile(dir+"/bash", []byte("#!/bin/sh\necho $0"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(first)
+	put(second)
+	want := ""
+	run := func(path, dir string) {
+		t.Helper()
+		want += dir + "/bash\n"
+		call.Env[0] = "PATH=" + path + ":/usr/bin:/bin"
+		if out, err := kind.Run(context.Background(), call); err != nil || out.Class != stage.OK || stdout(t, call) != want {
+			t.Errorf("%+v, %v, %q, want %q", out, err, stdout(t, call), want)
+		}
+	}
+	run(first+":"+second, first)
+	run(first+":"+second, first)
+	run(second, second)
+	run(first+":"+second, first)
+	if err := os.Remove(first + "/bash"); err != nil {
+		t.Fatal(err)
+	}
+	run(first+":"+second, second)
+}
+
 func TestShellOfTheWorkspace(t *testing.T) {
 	kind := newKind(t)
 	call := newCall(t, "a script", "./bin/shell -x")
