@@ -61,10 +61,16 @@ func (f *follower) begun(b engine.Begun) {
 }
 
 func (f *follower) observe(_ int64, at machine.Instant, recs []machine.Record) {
+	var lines strings.Builder // of one step, written at once
 	for _, rec := range recs {
 		if line, ok := view.Line(at, rec); ok {
-			fmt.Fprintln(f.lines(), view.Wrap(line, f.width()))
+			lines.WriteString(view.Wrap(line, f.width()) + "\n")
 		}
+	}
+	if lines.Len() > 0 {
+		fmt.Fprint(f.lines(), lines.String())
+	}
+	for _, rec := range recs {
 		if f.view == nil {
 			continue
 		}
