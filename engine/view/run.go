@@ -26,11 +26,16 @@ type Run struct {
 
 	tree    tree
 	ledger  feedback.Ledger
-	asked   []*stage // stages with an open approval, in the order of the plan
-	open    []*escalation
-	by      string // who gave the last answer since the run came to wait, "" before one
-	tries   int    // of stages, dispatched
+	tries   int // of stages, dispatched
 	history []entry
+	questions
+}
+
+// questions are what a person is asked, and who answered.
+type questions struct {
+	asked []*stage // stages with an open approval, in the order of the plan
+	open  []*escalation
+	by    string // who gave the last answer since the run came to wait, "" before one
 }
 
 // New returns the view of a run of p before its first record: every stage is pending.

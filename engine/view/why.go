@@ -54,18 +54,18 @@ func (r *Run) Why(path string) (Explanation, bool) {
 		}
 	}
 	if !s.isDone() && r.goesOnByResume() {
-		out.Reasons = append(out.Reasons, r.resumeReason())
+		out.Reasons = append(out.Reasons, r.resumeReason("the run"))
 		out.Commands, out.Resume = append(out.Commands, command("resume", r.info.Run)), true
 	}
 	return out, true
 }
 
-// resumeReason says why nothing but a resume is wanted.
-func (r *Run) resumeReason() string {
+// resumeReason says why nothing but a resume is wanted; what names the run.
+func (r *Run) resumeReason(what string) string {
 	if by, ok := r.Answered(); ok {
-		return "the run was answered" + byWhom(by) + " and goes on with the command below"
+		return what + " was answered" + byWhom(by) + " and goes on with: " + command("resume", r.info.Run)
 	}
-	return "no process carries the run on: the last one was stopped or died"
+	return "no process carries " + what + " on: the last one was stopped or died"
 }
 
 // isReferredBack reports whether a record sends work back to a stage with a person's note.
@@ -99,7 +99,7 @@ func (r *Run) WhyRun() Explanation {
 		out.Reasons = append(out.Reasons, fmt.Sprintf("and %s more failed", count(n-most, "stage")))
 	}
 	if out.Resume = r.goesOnByResume(); out.Resume {
-		out.Reasons = append(out.Reasons, r.resumeReason())
+		out.Reasons = append(out.Reasons, r.resumeReason("it"))
 	}
 	for _, s := range r.asked {
 		out.Reasons = append(out.Reasons, fmt.Sprintf("stage %q waits for an approval", s.path))
