@@ -95,6 +95,11 @@ func (p *Project) Runs() ([]Summary, error) {
 	for _, id := range slices.Backward(ids) {
 		s, err := p.summary(id)
 		if lost := (*DamagedError)(nil); errors.As(err, &lost) {
+			if s.Pipeline == "" {
+				if start, err := p.startOf(id); err == nil { // the journal may be there still
+					s.Pipeline, s.TaskID = start.Pipeline, start.TaskID
+				}
+			}
 			out = append(out, Summary{ID: id, Pipeline: s.Pipeline, TaskID: s.TaskID, Status: "damaged", Reason: lost.Why})
 			continue
 		}

@@ -100,6 +100,12 @@ func TestAJournalThatAStageDeletes(t *testing.T) {
 	if exists(filepath.Join(p.Root, "later")) {
 		t.Error("a stage started after that")
 	}
+	if !exists(filepath.Join(p.Root, ".pipe/.gitignore")) {
+		t.Error("the copy is not hidden from git")
+	}
+	if list, err := p.Runs(); err != nil || len(list) != 1 || list[0].Status != "damaged" || list[0].Pipeline != "clean" {
+		t.Errorf("runs: %+v, %v", list, err)
+	}
 }
 
 func TestARunInsideAStageSharesTheWorkspace(t *testing.T) {

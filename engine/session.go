@@ -75,9 +75,6 @@ func (p *Project) openRun(id string, f Follow) (*session, error) {
 	if lost := p.Lost(id); lost != "" {
 		return nil, s.end(&DamagedError{id, lost})
 	}
-	if err := p.prepareState(); err != nil {
-		return nil, s.end(err)
-	}
 	if err := s.fold(); err != nil {
 		return nil, s.end(err)
 	}
@@ -221,6 +218,9 @@ func (s *session) end(err error) error {
 		if lock != nil {
 			closing = append(closing, lock.Release())
 		}
+	}
+	if _, err := os.Stat(s.dir); err == nil { // a stage may have cleaned away what hides the state from git
+		closing = append(closing, s.p.prepareState())
 	}
 	for _, c := range closing {
 		if c != nil && !errors.Is(err, c) { // a journal that failed fails again when it is closed
