@@ -81,7 +81,7 @@ func (o *psOptions) run(context.Context) error {
 		}
 		rows = append(rows, row)
 	}
-	shortenStatus(rows, o.width())
+	fit(rows, o.width())
 	fmt.Fprint(o.out, view.Table(rows, o.width()))
 	if len(answered) > 0 {
 		fmt.Fprintln(o.out, "what was answered goes on with")
@@ -106,40 +106,58 @@ func answeredRun(p *engine.Project, r engine.Summary) (*view.Run, bool) {
 	return v, ok
 }
 
-// psStatus is the column of the status.
-const psStatus = 2
+// The columns that are made shorter on a narrow terminal.
+const (
+	psStatus  = 2
+	psStarted = 3
+)
 
-// shortenStatus makes the reasons beside the statuses shorter where the columns behind them would be cut.
-func shortenStatus(rows [][]string, width int) {
-	if width <= 0 {
+// fit makes a list narrower where its last columns would be cut: times without their seconds, then less of the
+// reasons beside the statuses.
+func fit(rows [][]string, width int) {
+	if width <= 0 || excess(rows, width) <= 0 {
 		return
 	}
-	total, bare := 0, 0
+	for _, row := range rows {
+		if minutes := len("2006-01-02T15:04"); strings.HasSuffix(row[psStarted], "Z") && len(row[psStarted]) > minutes {
+			row[psStarted] = row[psStarted][:minutes] + "Z"
+		}
+	}
+	over := excess(rows, width)
+	if over <= 0 {
+		return
+	}
+	widest, bare := 0, 0
+	for _, row := range rows {
+		word, _, _ := strings.Cut(row[psStatus], " ")
+		widest, bare = max(widest, utf8.RuneCountInString(row[psStatus])), max(bare, len(word))
+	}
+	most := max(bare, widest-over)
+	for _, row := range rows {
+		word, _, _ := strings.Cut(row[psStatus], " ")
+		switch {
+		case utf8.RuneCountInString(row[psStatus]) <= most:
+		case most < len(word)+4: // too little is left to say anything
+			row[psStatus] = word
+		default:
+			row[psStatus] = view.Shorten(row[psStatus], most)
+		}
+	}
+}
+
+// excess is by how many columns the table of the rows is too wide.
+func excess(rows [][]string, width int) int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, c := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(c))
 		}
-		word, _, _ := strings.Cut(row[psStatus], " ")
-		bare = max(bare, len(word))
 	}
+	total := 0
 	for _, w := range widths {
 		total += 2 + w
 	}
-	if total <= width {
-		return
-	}
-	most := max(bare, widths[psStatus]-(total-width))
-	for _, row := range rows {
-		if utf8.RuneCountInString(row[psStatus]) > most {
-			word, _, _ := strings.Cut(row[psStatus], " ")
-			if most < len(word)+4 { // too little is left to say anything
-				row[psStatus] = word
-			} else {
-				row[psStatus] = view.Shorten(row[psStatus], most)
-			}
-		}
-	}
+	return total - width
 }
 
 func (o *psOptions) row(r engine.Summary) []string {

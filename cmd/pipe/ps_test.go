@@ -7,8 +7,8 @@ import (
 	"example.com/pipe/engine/view"
 )
 
-// TestShortenStatus lays out a list of runs for narrow and for wide terminals.
-func TestShortenStatus(t *testing.T) {
+// TestFit lays out a list of runs for narrow and for wide terminals.
+func TestFit(t *testing.T) {
 	list := func() [][]string {
 		return [][]string{
 			{"RUN", "PIPELINE", "STATUS", "STARTED", "TIME", "TASK"},
@@ -22,13 +22,13 @@ func TestShortenStatus(t *testing.T) {
 	}{
 		{0, "paused (iteration_cap_reached)"},
 		{200, "paused (iteration_cap_reached)"},
-		{100, "paused (iteration_cap…"},
-		{90, "paused (ite…"},
+		{110, "paused (iteration_cap_reached)"},
+		{90, "paused (iteration_…"},
 		{80, "paused"},
 		{20, "paused"},
 	} {
 		rows := list()
-		shortenStatus(rows, c.width)
+		fit(rows, c.width)
 		if got := rows[1][psStatus]; got != c.status {
 			t.Errorf("at %d columns the status is %q, want %q", c.width, got, c.status)
 		}
@@ -36,7 +36,7 @@ func TestShortenStatus(t *testing.T) {
 			t.Errorf("at %d columns a status without a reason is %q", c.width, got)
 		}
 		text := view.Table(rows, c.width)
-		if c.width >= 90 && (!strings.Contains(text, "  t1\n") || !strings.Contains(text, "  t2\n")) {
+		if c.width >= 80 && (!strings.Contains(text, "  t1\n") || !strings.Contains(text, "  t2\n")) {
 			t.Errorf("at %d columns the last column is cut:\n%s", c.width, text)
 		}
 	}
