@@ -59,7 +59,9 @@ func (o *checkOptions) run(context.Context) error {
 	}
 	var diags diag.List
 	diags.Add(p.Diags...)
-	diags.Add(p.Strays()...)
+	if len(o.files) == 0 {
+		diags.Add(p.Strays()...)
+	}
 	var files []*source.File
 	n := 0
 	for _, t := range targets {
@@ -78,9 +80,6 @@ func (o *checkOptions) run(context.Context) error {
 		}
 		n++
 		diags.Add(l.Diags...)
-		if len(o.files) == 0 {
-			diags.Add(t.project.Strays()...) // repeats are dropped
-		}
 		files = append(files, l.Sources...)
 	}
 	if err := o.print(diags, files, what(n)); err != nil {
@@ -113,7 +112,7 @@ func configOf(p *engine.Project) (*source.File, error) {
 func (o *checkOptions) targets(p *engine.Project) ([]target, error) {
 	if len(o.files) == 0 {
 		found, err := allOf(p)
-		if err == nil && !hasPipelines(found) && !p.Diags.HasErrors() {
+		if err == nil && !hasPipelines(found) && !p.Diags.HasErrors() && len(p.Strays()) == 0 {
 			return nil, noPipelines(p.Root)
 		}
 		return found, err
