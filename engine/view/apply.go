@@ -155,8 +155,8 @@ func (r *Run) applyApproval(at machine.Instant, rec machine.Record) {
 		s.come(rec.Iteration)
 		s.status = machine.Waiting
 		if s.approval == nil {
-			r.asked = append(r.asked, s)
-			slices.SortStableFunc(r.asked, inOrder)
+			i, _ := slices.BinarySearchFunc(r.asked, s, inOrder)
+			r.asked = slices.Insert(r.asked, i, s)
 		}
 		s.approval = &approval{asked: at, message: rec.Message, rounds: rec.Rounds, again: rec.Again}
 		rec.Tree = machine.Tree{}
