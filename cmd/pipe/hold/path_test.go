@@ -138,11 +138,11 @@ stages:
 `, "PIPE_OUTPUT can't be read: it is, or is reached through, a symbolic link"},
 		{"output is a pipe", `
 stages:
-  - {id: a, run: 'rm "$PIPE_OUTPUT"; mkfifo "$PIPE_OUTPUT"', outputs: {x: string}}
+  - {id: a, run: 'mkfifo "$PIPE_OUTPUT"', outputs: {x: string}}
 `, "PIPE_OUTPUT can't be read: it is not a regular file"},
 		{"output is a folder", `
 stages:
-  - {id: a, run: 'rm "$PIPE_OUTPUT"; mkdir "$PIPE_OUTPUT"', outputs: {x: string}}
+  - {id: a, run: 'mkdir "$PIPE_OUTPUT"', outputs: {x: string}}
 `, "PIPE_OUTPUT can't be read: it is not a regular file"},
 		{"items are a link", `
 stages:
