@@ -115,7 +115,7 @@ func (t *page) stages(r *Run) {
 	rows := [][]string{{"STAGE", "STATUS", "ITERATION", "ATTEMPTS", "TIME", ""}}
 	for _, s := range r.tree.ordered() {
 		row := []string{oneLine(s.path, maxText), s.status.String(), dash(s.iteration), dash(s.attempts), "-", ""}
-		if s.ended && s.status != machine.Running {
+		if s.ended && (s.attempts > 0 || s.duration > 0) && s.status != machine.Running {
 			row[4] = Duration(s.duration)
 		}
 		if s.status == machine.Running && r.StatusWord() == Interrupted {
