@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/proc"
 	"example.com/pipe/engine/value"
 )
 
@@ -28,6 +29,11 @@ func baseEnviron(own []string, clean bool) []string {
 	return slices.Clip(out)
 }
 
+// outerRuns gives the ids of the runs of which our own process is part, parted by spaces.
+func outerRuns(own []string) string {
+	return strings.TrimSpace(proc.Getenv(own, proc.OuterVar) + " " + proc.Getenv(own, proc.RunVar))
+}
+
 // environ is the whole environment of one try: ours, what the stage sets over it, and the PIPE_ variables.
 func (d *Driver) environ(s *machine.StageStarted, f *folder) []string {
 	out := make([]string, 0, len(d.env)+s.Env.Len()+16)
@@ -41,6 +47,9 @@ func (d *Driver) environ(s *machine.StageStarted, f *folder) []string {
 		if !strings.HasPrefix(name, "PIPE_") {
 			out = append(out, name+"="+text(v))
 		}
+	}
+	if d.outer != "" {
+		out = append(out, proc.OuterVar+"="+d.outer)
 	}
 	return append(out,
 		"PIPE_RUN_ID="+d.info.Run,

@@ -98,7 +98,7 @@ continue_on_error: true`))
 			got = append(got, fmt.Sprintf("%s:%d %s %v", o.Item.File, o.Item.Line, o.Item.Description, o.Item.Flags != nil))
 		}
 	}
-	want := []string{"sub/a.go:2 wrong false", "sub/b.go:1 also wrong false", ":1 far away true"}
+	want := []string{"sub/a.go:2 wrong false", "sub/b.go:1 also wrong false", ":0 far away true"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("items %q\nwant  %q", got, want)
 	}

@@ -116,7 +116,7 @@ func TestBrief(t *testing.T) {
 		{"a line and no file", func(in *feedback.BriefInput) {
 			in.Items = blocking(1)
 			in.Items[0].File = ""
-		}, body(issues + "1. **(no file), line 1** - finding 1\n" + priority)},
+		}, body(issues + "1. **(no file):1** - finding 1\n" + priority)},
 		{"exactly five", func(in *feedback.BriefInput) { in.Items = blocking(5) },
 			body(issues + "1. **f1.go:1** - finding 1\n2. **f2.go:2** - finding 2\n3. **f3.go:3** - finding 3\n" +
 				"4. **f4.go:4** - finding 4\n5. **f5.go:5** - finding 5\n" + priority)},

@@ -166,7 +166,7 @@ func TestStateFile(t *testing.T) {
 
 func TestStateFileKeepsALineWithoutFile(t *testing.T) {
 	got := feedback.StateFile(feedback.State{TaskID: "t", Items: []feedback.Item{{ID: "r.1", Severity: feedback.Blocking, Line: 4, Description: "d"}}})
-	if !strings.Contains(got, "**(no file), line 4** - d\n") {
+	if !strings.Contains(got, "**(no file):4** - d\n") {
 		t.Errorf("got %s", got)
 	}
 }
@@ -255,7 +255,7 @@ func TestLogLines(t *testing.T) {
 		feedback.LogParsed(2, "quality_review"):                         "Parsed 2 feedback items from quality_review",
 		feedback.LogAdvisory(example()[1]):                              "Advisory: Consider using optional chaining (src/utils/parser.ts)",
 		feedback.LogAdvisory(feedback.Item{Description: "a\nb\x1b[1m"}): `Advisory: a b\x1b[1m (no file)`,
-		feedback.LogAdvisory(feedback.Item{Description: "a", Line: 4}):  `Advisory: a (no file, line 4)`,
+		feedback.LogAdvisory(feedback.Item{Description: "a", Line: 4}):  `Advisory: a (no file:4)`,
 		feedback.LogCounts(1, 1):                                        "1 blocking, 1 advisory",
 		feedback.LogAccepting():                                         "No blocking items, accepting",
 		feedback.LogCapReached(2, 2):                                    "Iteration cap reached (2/2), escalating",

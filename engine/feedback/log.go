@@ -13,11 +13,11 @@ func LogParsed(n int, source string) string {
 // LogAdvisory is the line of an advisory item: it is logged and blocks nothing.
 func LogAdvisory(i Item) string {
 	file := i.File
-	switch {
-	case file == "" && i.Line > 0:
-		file = fmt.Sprintf("no file, line %d", i.Line)
-	case file == "":
+	if file == "" {
 		file = "no file"
+		if i.Line > 0 {
+			file = fmt.Sprintf("no file:%d", i.Line)
+		}
 	}
 	return fmt.Sprintf(logTag+"Advisory: %s (%s)", oneLine(i.Description), oneLine(file))
 }

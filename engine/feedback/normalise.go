@@ -95,7 +95,9 @@ func normaliseItem(index int, in *Item, c Context) (Item, error) {
 		item.Flags = append(item.Flags, fmt.Sprintf("line %d dropped: lines count from 1", item.Line))
 		item.Line = 0
 	}
-	if item.Line == 0 {
+	if why != "" {
+		item.Line = 0 // it is a line of the file that was dropped
+	} else if item.Line == 0 {
 		item.Line = lineIn(item.Description, item.File)
 	}
 	if item.SourceAgent == "" {

@@ -91,19 +91,18 @@ func markdownName(s string) string {
 	return strings.ReplaceAll(oneLine(s), "*", `\*`)
 }
 
-// place is where an item is, for a line of Markdown: "file:line", "file", "(no file)", or, of an item with a
-// line alone, "(no file), line 4".
+// Place is where the item is, for people: "file:line", "file", "(no file)", or, of an item with a line alone,
+// "(no file):4".
+func (i *Item) Place() string { return place(i.File, i.Line) }
+
 func place(file string, line int) string {
-	switch {
-	case file == "" && line > 0:
-		return fmt.Sprintf("(no file), line %d", line)
-	case file == "":
-		return "(no file)"
-	case line > 0:
-		return fmt.Sprintf("%s:%d", file, line)
-	default:
-		return file
+	if file == "" {
+		file = "(no file)"
 	}
+	if line > 0 {
+		return fmt.Sprintf("%s:%d", file, line)
+	}
+	return file
 }
 
 // unique keeps the first of equal strings and drops empty ones; the order stays.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -157,10 +158,9 @@ func endRun(runID string, except func(pid int) bool, grace time.Duration) (int, 
 		return 0, err
 	}
 	spared := ancestors(all)
-	marks := [][]byte{[]byte(RunVar + "=" + runID)}
 	sleep := func(d time.Duration) error { time.Sleep(d); return nil }
 	e := ender{grace: grace, patience: killPatience, pause: sleep, termed: map[processKey]time.Time{}, match: func(p *process) bool {
-		return !p.zombie && !spared[p.pid] && (except == nil || !except(p.pid)) && carries(environ(p), marks)
+		return !p.zombie && !spared[p.pid] && (except == nil || !except(p.pid)) && isOfRun(environ(p), runID)
 	}}
 	err = e.run()
 	return e.count(), err
@@ -173,14 +173,22 @@ func CarriesRun(runID string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	marks := [][]byte{[]byte(RunVar + "=" + runID)}
 	line := ancestors(all)
 	for i := range all {
-		if line[all[i].pid] && carries(environ(&all[i]), marks) {
+		if line[all[i].pid] && isOfRun(environ(&all[i]), runID) {
 			return true, nil
 		}
 	}
 	return false, nil
+}
+
+// isOfRun reports whether the environment block is that of a process of the run, or of a run within it.
+func isOfRun(env []byte, runID string) bool {
+	if run, ok := entryValue(env, RunVar); ok && run == runID {
+		return true
+	}
+	outer, _ := entryValue(env, OuterVar)
+	return slices.Contains(strings.Fields(outer), runID)
 }
 
 // ancestors returns our own pid and those of our ancestors.

@@ -6,6 +6,7 @@ import "time"
 const (
 	RunVar    = "PIPE_RUN_ID"
 	EffectVar = "PIPE_EFFECT"
+	OuterVar  = "PIPE_OUTER_RUNS" // ids of the runs that a run was started within, parted by spaces
 )
 
 // DefaultGrace is the time between SIGTERM and SIGKILL.

@@ -193,10 +193,10 @@ func (l *line) person(rec machine.Record) bool {
 	return true
 }
 
-// place is where an item is: "file:line", "file", or "".
+// place is where an item is, empty if that is not known.
 func place(i *feedback.Item) string {
-	if i.File != "" && i.Line > 0 {
-		return i.File + ":" + strconv.Itoa(i.Line)
+	if i.File == "" && i.Line == 0 {
+		return ""
 	}
-	return i.File
+	return i.Place()
 }
