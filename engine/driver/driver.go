@@ -43,7 +43,6 @@ type Driver struct {
 	opt     Options
 	info    machine.RunInfo // from the first record
 	env     []string        // what every process gets of our own environment
-	outer   string          // ids of the runs that this one runs within, outermost first
 	kinds   map[string]stage.Kind
 	derived *derived
 	parents *parents
@@ -88,8 +87,7 @@ func New(opt Options) *Driver {
 	d := &Driver{
 		opt:     opt,
 		reports: append(reportPaths(&opt.Plan.Graph), opt.Exclude...),
-		env:     baseEnviron(opt.Environ, opt.CleanEnv),
-		outer:   outerRuns(opt.Environ),
+		env:     append(baseEnviron(opt.Environ, opt.CleanEnv), outerRuns(opt.Environ)...),
 		kinds:   make(map[string]stage.Kind, len(opt.Kinds)),
 		running: map[string]context.CancelCauseFunc{},
 		taken:   map[string]bool{},

@@ -29,9 +29,13 @@ func baseEnviron(own []string, clean bool) []string {
 	return slices.Clip(out)
 }
 
-// outerRuns gives the ids of the runs of which our own process is part, parted by spaces.
-func outerRuns(own []string) string {
-	return strings.TrimSpace(proc.Getenv(own, proc.OuterVar) + " " + proc.Getenv(own, proc.RunVar))
+// outerRuns names the runs of which our own process is part, so that our processes are found as theirs too.
+func outerRuns(own []string) []string {
+	runs := strings.TrimSpace(proc.Getenv(own, proc.OuterVar) + " " + proc.Getenv(own, proc.RunVar))
+	if runs == "" {
+		return nil
+	}
+	return []string{proc.OuterVar + "=" + runs}
 }
 
 // environ is the whole environment of one try: ours, what the stage sets over it, and the PIPE_ variables.
@@ -47,9 +51,6 @@ func (d *Driver) environ(s *machine.StageStarted, f *folder) []string {
 		if !strings.HasPrefix(name, "PIPE_") {
 			out = append(out, name+"="+text(v))
 		}
-	}
-	if d.outer != "" {
-		out = append(out, proc.OuterVar+"="+d.outer)
 	}
 	return append(out,
 		"PIPE_RUN_ID="+d.info.Run,

@@ -11,7 +11,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,6 +19,7 @@ import (
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/proc"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/stage/process"
 	"example.com/pipe/engine/value"
 )
 
@@ -103,7 +103,7 @@ func (r runner) run(ctx context.Context, call *stage.Call) (stage.Outcome, error
 		Stdin: prompt, Stdout: log, Stderr: filepath.Join(call.StageDir, "stderr.log"),
 		Effect: call.Effect, Run: call.Run,
 	})
-	out, err := outcome(&res, err)
+	out, err := process.Outcome(&res, err)
 	if err != nil || out.Class != stage.OK && out.Class != stage.Exit {
 		return out, err
 	}
@@ -148,39 +148,4 @@ func commandOf(call *stage.Call) ([]string, error) {
 		argv[0] = filepath.Join(call.Workspace, argv[0])
 	}
 	return argv, nil
-}
-
-// outcome puts the end of the process into the engine's classes.
-func outcome(res *proc.Result, err error) (stage.Outcome, error) {
-	out := stage.Outcome{ExitCode: res.ExitCode, Message: diag.Escape(res.Explain())}
-	var start *proc.StartError
-	var left *proc.LeftError
-	switch {
-	case errors.As(err, &start):
-		out.Class, out.Message = stage.Unavailable, diag.Escape(start.Error())
-		if start.Reason == proc.NotPermitted {
-			out.Class = stage.PermissionDenied
-		}
-		return out, nil
-	case errors.As(err, &left):
-		out.Class, out.Message = stage.Unavailable, left.Error()
-		return out, nil
-	case err != nil:
-		return stage.Outcome{}, err
-	}
-	switch res.Ending() {
-	case proc.Exited:
-		out.Class = stage.OK
-	case proc.ExitedNonZero:
-		out.Class = stage.Exit
-	case proc.Signalled:
-		out.Class = stage.Signal
-	case proc.TimedOut:
-		out.Class = stage.Timeout
-	case proc.Cancelled:
-		out.Class = stage.Cancelled
-	case proc.UnknownEnding:
-		return stage.Outcome{}, errors.New("a process came back without an end")
-	}
-	return out, nil
 }

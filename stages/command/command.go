@@ -10,7 +10,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -18,9 +17,9 @@ import (
 	"strings"
 	"sync"
 
-	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/proc"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/stage/process"
 	"example.com/pipe/engine/value"
 )
 
@@ -121,7 +120,7 @@ func (r *runner) run(ctx context.Context, call *stage.Call) (stage.Outcome, erro
 		Stderr: filepath.Join(call.StageDir, "stderr.log"),
 		Effect: call.Effect, Run: call.Run,
 	})
-	return outcome(&res, err)
+	return process.Outcome(&res, err)
 }
 
 // shellOf returns the words of the shell to run.
@@ -148,39 +147,4 @@ func takesScript(shell string) bool {
 		return true
 	}
 	return false
-}
-
-// outcome puts the end of the process into the engine's classes.
-func outcome(res *proc.Result, err error) (stage.Outcome, error) {
-	out := stage.Outcome{ExitCode: res.ExitCode, Message: diag.Escape(res.Explain())}
-	var start *proc.StartError
-	var left *proc.LeftError
-	switch {
-	case errors.As(err, &start):
-		out.Class, out.Message = stage.Unavailable, diag.Escape(start.Error())
-		if start.Reason == proc.NotPermitted {
-			out.Class = stage.PermissionDenied
-		}
-		return out, nil
-	case errors.As(err, &left):
-		out.Class, out.Message = stage.Unavailable, left.Error()
-		return out, nil
-	case err != nil:
-		return stage.Outcome{}, err
-	}
-	switch res.Ending() {
-	case proc.Exited:
-		out.Class = stage.OK
-	case proc.ExitedNonZero:
-		out.Class = stage.Exit
-	case proc.Signalled:
-		out.Class = stage.Signal
-	case proc.TimedOut:
-		out.Class = stage.Timeout
-	case proc.Cancelled:
-		out.Class = stage.Cancelled
-	case proc.UnknownEnding:
-		return stage.Outcome{}, errors.New("a process came back without an end")
-	}
-	return out, nil
 }

@@ -1,0 +1,49 @@
+// Package process says what the end of a process means for a stage: it puts what engine/proc reports into the
+// failure classes of engine/stage, the same for every kind whose work is a process.
+//
+// It starts nothing and reads no files: a kind runs the process, the driver reads what it left.
+package process
+
+import (
+	"errors"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/proc"
+	"example.com/pipe/engine/stage"
+)
+
+// Outcome gives the outcome of a try from what Run of a proc.Starter returned. An error is a failure of ours; a
+// process that could not be started, or not be ended, is the stage's.
+func Outcome(res *proc.Result, err error) (stage.Outcome, error) {
+	out := stage.Outcome{ExitCode: res.ExitCode, Message: diag.Escape(res.Explain())}
+	var start *proc.StartError
+	var left *proc.LeftError
+	switch {
+	case errors.As(err, &start):
+		out.Class, out.Message = stage.Unavailable, diag.Escape(start.Error())
+		if start.Reason == proc.NotPermitted {
+			out.Class = stage.PermissionDenied
+		}
+		return out, nil
+	case errors.As(err, &left):
+		out.Class, out.Message = stage.Unavailable, left.Error()
+		return out, nil
+	case err != nil:
+		return stage.Outcome{}, err
+	}
+	switch res.Ending() {
+	case proc.Exited:
+		out.Class = stage.OK
+	case proc.ExitedNonZero:
+		out.Class = stage.Exit
+	case proc.Signalled:
+		out.Class = stage.Signal
+	case proc.TimedOut:
+		out.Class = stage.Timeout
+	case proc.Cancelled:
+		out.Class = stage.Cancelled
+	case proc.UnknownEnding:
+		return stage.Outcome{}, errors.New("a process came back without an end")
+	}
+	return out, nil
+}
