@@ -10,34 +10,40 @@ import (
 	"example.com/pipe/engine/view"
 )
 
-// approveOptions are the options of `pipe approve`.
-type approveOptions struct {
+// approvalOptions are the options of `pipe approve` and `pipe reject`.
+type approvalOptions struct {
 	answerOptions
 	stage string
+	kind  machine.AnswerKind
+	done  string // the answer as a word of what was done
 }
 
 func newApproveCmd(a *app) *cobra.Command {
-	o := &approveOptions{answerOptions: answerOptions{app: a}}
-	cmd := &cobra.Command{
+	return newApprovalCmd(a, machine.Approve, "approved", &cobra.Command{
 		Use:   "approve RUN [STAGE]",
 		Short: "Let a stage start that waits for an approval",
-		Args:  between(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.ref, o.stage = args[0], second(args)
-			return o.run(cmd.Context())
-		},
+	})
+}
+
+// newApprovalCmd makes a command of one that answers an approval.
+func newApprovalCmd(a *app, kind machine.AnswerKind, done string, cmd *cobra.Command) *cobra.Command {
+	o := &approvalOptions{answerOptions: answerOptions{app: a}, kind: kind, done: done}
+	cmd.Args = between(1, 2)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		o.ref, o.stage = args[0], second(args)
+		return o.run(cmd.Context())
 	}
 	o.flags(cmd)
 	o.resumeFlag(cmd)
 	return cmd
 }
 
-func (o *approveOptions) run(ctx context.Context) error {
+func (o *approvalOptions) run(ctx context.Context) error {
 	return o.give(ctx, func(v *view.Run) (machine.Answer, string, error) {
 		if err := isStage(v, o.stage); err != nil {
 			return machine.Answer{}, "", err
 		}
-		return machine.Answer{Kind: machine.Approve, Stage: o.stage}, approvalText(v, "approved", o.stage), nil
+		return machine.Answer{Kind: o.kind, Stage: o.stage}, approvalText(v, o.done, o.stage), nil
 	})
 }
 
