@@ -21,6 +21,7 @@ type decider struct {
 	ready Ready
 
 	fresh *instance // approved in this step: its tree was just compared
+	read  *instance // whose tree was read in this step for its start
 	pause *Tree     // read in this step for a pause
 }
 
@@ -280,7 +281,9 @@ func (d *decider) treeRead(o *openEffect, e TreeRead) {
 	case ForStart:
 		if i.approval.unchecked && i.approval.tree.Tracked != e.Tree.Tracked {
 			d.ask(i, e.Tree, "the tree changed after the approval")
+			return
 		}
+		d.read = i
 	case ForPause:
 		d.pause = &e.Tree
 	}

@@ -31,9 +31,9 @@ func (d *decider) next() bool {
 	return d.route() || d.startNext()
 }
 
-// startNext starts the first stage, in plan order, that may start; one that has the workspace already comes
-// before. A stage that writes waits for the others to end and holds those behind it back, so that it is not
-// put off for ever.
+// startNext starts the first stage, in plan order, that may start; one that has the workspace already, or whose
+// tree was just read, comes before. A stage that writes waits for the others to end and holds those behind it
+// back, so that it is not put off for ever.
 func (d *decider) startNext() bool {
 	if len(d.s.ready) == 0 {
 		return false
@@ -44,6 +44,9 @@ func (d *decider) startNext() bool {
 			i = held
 			break
 		}
+	}
+	if d.read != nil && d.s.wantsStart(d.read) {
+		i = d.read
 	}
 	if !i.isComposite() && !d.mayHold(i) {
 		return false
@@ -91,7 +94,8 @@ func (d *decider) begin(i *instance) {
 		d.emit(TreeAsked{Effect: d.newEffect(), Purpose: ForApproval, Stage: i.path, Iteration: iteration, At: d.at})
 		return
 	}
-	if i.startTree == nil && attempt == 1 && d.needsTree(i) {
+	// Who does not hold the workspace must start in the step that read the tree.
+	if known := i.startTree != nil && (i.holding || d.read == i); !known && attempt == 1 && d.needsTree(i) {
 		d.emit(TreeAsked{Effect: d.newEffect(), Purpose: ForStart, Stage: i.path, Iteration: iteration, At: d.at})
 		return
 	}
