@@ -173,8 +173,17 @@ func (s *state) applyStarted(r *StageStarted) {
 func (s *state) handOver(i *instance) {
 	i.note = ""
 	for _, l := range s.loopsTo[i.path] {
-		l.pending = nil
+		if !s.isUnrouted(l) {
+			l.pending = nil
+		}
 	}
+}
+
+// isUnrouted reports whether the review of a loop has ended and is still to be routed: what it gave is not handed
+// over before.
+func (s *state) isUnrouted(l *loop) bool {
+	source := s.byPath[l.counter.Source]
+	return source != nil && source.unrouted
 }
 
 // expand opens the parts of a composite: the items of a for_each, or the stages of a body.

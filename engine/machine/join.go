@@ -171,12 +171,14 @@ func (d *decider) escalate(sources []*instance, rule string) {
 	d.emit(EscalationRaised{At: d.at, Escalation: e})
 }
 
-// noChange decides about a target that left tree and outputs as they were although work was sent back to it.
+// noChange decides about a target that left tree and outputs as they were although work was sent back to it. It
+// is exhausted for those whose items it was handed.
 func (d *decider) noChange(t *instance) {
 	var sources []*instance
 	for _, l := range inOrder(d.s, d.s.loopsTo[t.path]) {
 		i := d.s.at(l.counter.Source)
-		if l.last != feedback.Accept.String() && len(d.s.ledger.OpenBlocking(i.path)) > 0 {
+		open := ids(d.s.ledger.OpenBlocking(i.path))
+		if slices.ContainsFunc(t.briefIDs, func(id string) bool { return slices.Contains(open, id) }) {
 			sources = append(sources, i)
 		}
 	}

@@ -90,6 +90,9 @@ func (d *decider) newBrief(i *instance, loops []*loop) (string, []string) {
 	in := feedback.BriefInput{Target: i.path, Note: i.note, TaskID: d.s.run.TaskID}
 	var given []string
 	for _, l := range inOrder(d.s, loops) {
+		if d.s.isUnrouted(l) {
+			continue
+		}
 		var agents []string
 		n := 0
 		for _, id := range l.pending {
