@@ -15,7 +15,7 @@ package plan
 //	attempt     int      of this iteration, from 1
 //	brief       string   what this stage is asked to act on; empty: nothing
 //	open_items  list     the open items handed to this stage
-//	changes     list     paths that this run changed in the workspace
+//	changes     list     of a review with a loop: paths that its target changed in its last execution; else empty
 //	outputs     object   in post_checks: what the stage gave, null where it gave none
 //	exit_code   int      in post_checks: of the process
 //
