@@ -146,16 +146,3 @@ func EvalObject(bs []Binding, ev Evaluator, scope *value.Object) (*value.Object,
 	}
 	return o, nil
 }
-
-// EvalTexts gives "name=text" for each binding, in their order: an environment.
-func EvalTexts(bs []Binding, ev Evaluator, scope *value.Object) ([]string, error) {
-	out := make([]string, len(bs))
-	for i := range bs {
-		s, err := bs[i].Value.EvalText(ev, scope)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = bs[i].Name + "=" + s
-	}
-	return out, nil
-}

@@ -10,7 +10,6 @@ import (
 // Apply adds a record: at is the time of the step that it belongs to. A record that names a stage, a loop
 // or an escalation that is not known is taken as it is: a reader never refuses a journal.
 func (r *Run) Apply(at machine.Instant, rec machine.Record) {
-	r.last = max(r.last, at)
 	switch rec := rec.(type) {
 	case machine.StageStarted, machine.StageSucceeded, machine.StageFailed, machine.StageSkipped,
 		machine.StageNotRun, machine.StageCancelled, machine.StageInterrupted, machine.StageStale,

@@ -20,7 +20,6 @@ type Run struct {
 	reason   string
 	started  machine.Instant
 	finished machine.Instant
-	last     machine.Instant
 	free     bool // no process carries the run on
 	outputs  *value.Object
 
@@ -73,9 +72,6 @@ func (r *Run) Started() machine.Instant { return r.started }
 
 // Finished is the time of the run's end, 0 before it.
 func (r *Run) Finished() machine.Instant { return r.finished }
-
-// Last is the time of the last record that was applied.
-func (r *Run) Last() machine.Instant { return r.last }
 
 // Outputs are what the run gave; nil before its end.
 func (r *Run) Outputs() *value.Object { return r.outputs }
