@@ -272,7 +272,7 @@ func TestInstances(t *testing.T) {
 	leaf.ID = "leaf"
 	outer := plan.Node{
 		ID: "each", Role: plan.Work, OnInterrupt: plan.RunAgain,
-		ForEach: &plan.ForEach{As: "n", Items: plan.Expr{Source: "[1, 2]", Type: value.ListOf(value.Of(value.Int))}},
+		ForEach: &plan.ForEach{As: "n", Items: plan.Template{Value: value.List{int64(1), int64(2)}}},
 		Body:    &plan.Graph{Nodes: []plan.Node{leaf}},
 	}
 	w.plan.Graph.Nodes = []plan.Node{outer}

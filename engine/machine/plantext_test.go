@@ -80,7 +80,7 @@ func parseNode(g *plan.Graph, words []string) plan.Node {
 		case "interrupt":
 			n.OnInterrupt = map[string]plan.OnInterrupt{"ask": plan.Ask, "fail": plan.FailStage}[v]
 		case "foreach":
-			n.ForEach = &plan.ForEach{Items: *expression(g, v), As: "x"}
+			n.ForEach = &plan.ForEach{Items: plan.Template{Parts: []plan.Part{{Expr: expression(g, v)}}}, As: "x"}
 		case "pre":
 			n.PreChecks = append(n.PreChecks, plan.Check{Description: v, Validation: *expression(g, v)})
 		case "post":

@@ -156,7 +156,7 @@ func (d *decider) beginGroup(i *instance, iteration int) {
 			return
 		}
 	}
-	items, err := p.list(i.node.ForEach.Items)
+	items, err := p.list(&i.node.ForEach.Items)
 	if err != nil {
 		d.failStart(i, iteration, d.located(err))
 		return

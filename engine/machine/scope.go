@@ -176,14 +176,15 @@ func (p *preparation) holds(e plan.Expr) (bool, error) {
 	return ok, nil
 }
 
-func (p *preparation) list(e plan.Expr) (value.List, error) {
-	v, err := p.Eval(e, p.base)
+// list gives the items of a for_each.
+func (p *preparation) list(t *plan.Template) (value.List, error) {
+	v, err := t.Eval(p, p.base)
 	if err != nil {
 		return nil, err
 	}
 	list, ok := v.(value.List)
 	if !ok {
-		return nil, &plan.EvalError{At: e.At, Err: fmt.Errorf("%q gives %s, want a list", e.Source, value.Describe(v))}
+		return nil, &plan.EvalError{File: t.File, At: t.At, Err: fmt.Errorf("the items are %s, want a list", value.Describe(v))}
 	}
 	return list, nil
 }

@@ -18,6 +18,25 @@ func (p *Plan) Dump() string {
 	for i := range p.Inputs {
 		d.param(1, "input", &p.Inputs[i])
 	}
+	if p.Workspace != UnknownWorkspace {
+		d.line(1, "workspace %s", p.Workspace)
+	}
+	if p.Unattended {
+		d.line(1, "unattended")
+	}
+	if e := p.Escalation; e != nil {
+		if e.Timeout > 0 {
+			d.line(1, "escalation timeout %s on_timeout %s", e.Timeout, e.OnTimeout)
+		}
+		for i := range e.Notify {
+			d.line(1, "escalation notify %s", strconv.Quote(e.Notify[i].Run))
+		}
+	}
+	if c := p.Routing; c != nil {
+		d.line(1, "routing contract %s", c.Name)
+		d.checks(2, "pre_check", c.PreChecks)
+		d.checks(2, "post_check", c.PostChecks)
+	}
 	d.graph(1, &p.Graph)
 	return d.b.String()
 }
@@ -45,6 +64,10 @@ func (d *dumper) graph(depth int, g *Graph) {
 	for i := range g.Outputs {
 		d.binding(depth, "output", &g.Outputs[i])
 	}
+	if g.Finally != nil {
+		d.line(depth, "finally")
+		d.graph(depth+1, g.Finally)
+	}
 }
 
 func (d *dumper) node(depth int, g *Graph, i int) {
@@ -67,7 +90,11 @@ func (d *dumper) node(depth int, g *Graph, i int) {
 		d.line(depth, "when %s", exprText(n.When))
 	}
 	if f := n.ForEach; f != nil {
-		d.line(depth, "for_each %s as %s", exprText(&f.Items), f.As)
+		line := fmt.Sprintf("for_each %s as %s", templateText(&f.Items), f.As)
+		if f.MaxParallel > 0 {
+			line += fmt.Sprintf(" max_parallel %d", f.MaxParallel)
+		}
+		d.line(depth, "%s", line)
 	}
 	for k := range n.Inputs {
 		d.binding(depth, "input", &n.Inputs[k])
@@ -80,14 +107,25 @@ func (d *dumper) node(depth int, g *Graph, i int) {
 	d.review(depth, g, n)
 	d.execution(depth, n)
 	if n.Body != nil {
-		d.line(depth, "body")
+		line := "body"
+		if n.Pipeline != "" {
+			line += " " + n.Pipeline
+		}
+		if n.OnEscalation != UnknownOnEscalation {
+			line += " on_escalation " + n.OnEscalation.String()
+		}
+		d.line(depth, "%s", line)
 		d.graph(depth+1, n.Body)
 	}
 }
 
 func (d *dumper) checks(depth int, key string, cs []Check) {
 	for i := range cs {
-		d.line(depth, "%s %s %s", key, strconv.Quote(cs[i].Description), exprText(&cs[i].Validation))
+		line := fmt.Sprintf("%s %s %s", key, strconv.Quote(cs[i].Description), exprText(&cs[i].Validation))
+		if cs[i].Contract != "" {
+			line += " of " + cs[i].Contract
+		}
+		d.line(depth, "%s", line)
 	}
 }
 
@@ -108,8 +146,12 @@ func (d *dumper) review(depth int, g *Graph, n *Node) {
 		d.line(depth, "%s", line)
 	}
 	if l := n.Loop; l != nil {
-		d.line(depth, "loop to %s max %d on_exhausted %s rerun %s",
+		line := fmt.Sprintf("loop to %s max %d on_exhausted %s rerun %s",
 			g.Nodes[l.Target].ID, l.MaxIterations, l.OnExhausted, l.Rerun)
+		if l.OnReject {
+			line += " on_reject"
+		}
+		d.line(depth, "%s", line)
 	}
 }
 
@@ -133,6 +175,9 @@ func (d *dumper) execution(depth int, n *Node) {
 			d.line(depth, "config %s = %s", name, valueText(v))
 		}
 	}
+	for i := range n.With {
+		d.binding(depth, "with", &n.With[i])
+	}
 	if n.Prompt != nil {
 		d.line(depth, "prompt %s", templateText(n.Prompt))
 	}
@@ -145,16 +190,42 @@ func (d *dumper) execution(depth int, n *Node) {
 	if n.Writes {
 		d.line(depth, "writes")
 	}
-	if a := n.Approval; a != nil {
-		line := "requires_approval"
-		if a.Message != nil {
-			line += " " + templateText(a.Message)
-		}
-		d.line(depth, "%s", line)
-	}
+	d.approval(depth, n.Approval)
 	d.line(depth, "on_interrupt %s", n.OnInterrupt)
 	if n.ContinueOnError {
 		d.line(depth, "continue_on_error")
+	}
+	if n.Contract != "" {
+		d.line(depth, "contract %s", n.Contract)
+	}
+	if n.Cache {
+		d.line(depth, "cache")
+	}
+	for i := range n.AllowedPaths {
+		d.line(depth, "allowed_paths %s", templateText(&n.AllowedPaths[i]))
+	}
+}
+
+func (d *dumper) approval(depth int, a *Approval) {
+	if a == nil {
+		return
+	}
+	line := "requires_approval"
+	if a.Message != nil {
+		line += " " + templateText(a.Message)
+	}
+	d.line(depth, "%s", line)
+	if len(a.Approvers) > 0 {
+		d.line(depth+1, "approvers %s", strings.Join(a.Approvers, " "))
+	}
+	if a.Timeout > 0 {
+		d.line(depth+1, "timeout %s", a.Timeout)
+	}
+	if a.OnTimeout != UnknownOnTimeout {
+		d.line(depth+1, "on_timeout %s", a.OnTimeout)
+	}
+	if a.OnReject != UnknownOnReject {
+		d.line(depth+1, "on_reject %s", a.OnReject)
 	}
 }
 
@@ -182,6 +253,9 @@ func (d *dumper) binding(depth int, key string, b *Binding) {
 // exprText gives an expression on one line, what it reads and where it stands.
 func exprText(e *Expr) string {
 	s := fmt.Sprintf("%s -> %s", strconv.Quote(e.Source), TypeText(e.Type))
+	if e.Language != ExprLanguage {
+		s = e.Language.String() + " " + s
+	}
 	if len(e.Scope.Fields) > 0 {
 		s += " reads " + TypeText(e.Scope)
 	}

@@ -46,3 +46,65 @@ const (
 	Ask
 	FailStage
 )
+
+// Workspace says where a run works.
+type Workspace uint8
+
+// Where a run works: in the project's own tree, or in a git worktree of the run's own.
+const (
+	UnknownWorkspace Workspace = iota
+	InPlace
+	Worktree
+)
+
+// OnTimeout says what an approval that nobody answered in time becomes.
+type OnTimeout uint8
+
+// What an approval that nobody answered in time becomes: a rejection, an approval, or a failure of the stage.
+const (
+	UnknownOnTimeout OnTimeout = iota
+	TimeoutRejects
+	TimeoutApproves
+	TimeoutFails
+)
+
+// OnReject says what a rejected approval becomes.
+type OnReject uint8
+
+// What a rejected approval becomes: the stage fails, is skipped, or work is sent back through its loop.
+const (
+	UnknownOnReject OnReject = iota
+	RejectFails
+	RejectSkips
+	RejectReturns
+)
+
+// OnEscalation says what an escalation inside a pipeline of the run becomes.
+type OnEscalation uint8
+
+// What an escalation inside becomes: one of the run, a failure of the stage, or items of the stage.
+const (
+	UnknownOnEscalation OnEscalation = iota
+	EscalateRun
+	EscalationFails
+	EscalationFinds
+)
+
+// OnEscalated says what an escalation that nobody decided in time becomes.
+type OnEscalated uint8
+
+// What an escalation that nobody decided in time becomes: the run is cancelled, or it fails.
+const (
+	UnknownOnEscalated OnEscalated = iota
+	AbortRun
+	FailEscalated
+)
+
+// Language says which language an expression is written in.
+type Language uint8
+
+// The languages of expressions. The zero value is expr.
+const (
+	ExprLanguage Language = iota
+	CELLanguage
+)

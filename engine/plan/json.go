@@ -110,6 +110,17 @@ func (g *Graph) validate(parent string) error {
 			}
 		}
 	}
+	if f := g.Finally; f != nil {
+		for i := range f.Nodes {
+			n := &f.Nodes[i]
+			if seen[n.ID] || len(n.Needs) > 0 || n.Loop != nil || n.Body != nil || n.ForEach != nil || n.Approval != nil {
+				return fmt.Errorf("stage %q of finally has an id, needs or parts that it can't have", parent+n.ID)
+			}
+		}
+		if err := f.validate(parent); err != nil {
+			return err
+		}
+	}
 	if len(g.Order()) != len(g.Nodes) {
 		return fmt.Errorf("the needs of the stages of %q form a cycle", parent)
 	}

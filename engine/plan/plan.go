@@ -4,8 +4,8 @@
 //
 // A Plan holds a Graph of Nodes. A Node is one stage; its Needs are indexes of nodes of the same graph,
 // already reduced (what another need implies is left out). A node with a Body runs a graph of its own
-// inside the same run, a node with ForEach runs once for each item; the language has no key for either
-// yet, the machine runs both.
+// inside the same run (pipeline:), a node with ForEach runs once for each item (for_each:). What stands in a
+// graph's Finally runs when the rest of the graph has ended, whatever came of it.
 //
 // Package compile makes plans from documents; package machine runs them; package check advises on them.
 package plan
@@ -27,12 +27,18 @@ type Plan struct {
 	File        string  `json:"file,omitempty"`
 	Inputs      []Param `json:"inputs,omitempty"`
 	Graph       Graph   `json:"graph"`
+
+	Workspace  Workspace   `json:"workspace,omitzero"` // zero: in place
+	Unattended bool        `json:"unattended,omitempty"`
+	Escalation *Escalation `json:"escalation,omitempty"`
+	Routing    *Contract   `json:"routing,omitempty"` // evaluated at every routing: cross-stage-feedback
 }
 
 // Graph is a set of stages with their order: nodes stand in the order of the document.
 type Graph struct {
 	Nodes   []Node    `json:"nodes"`
 	Outputs []Binding `json:"outputs,omitempty"` // evaluated when the graph has ended well
+	Finally *Graph    `json:"finally,omitempty"` // one after another, without needs, loops and outputs; ids are unique in both
 }
 
 // Param declares an input or an output.
@@ -61,7 +67,7 @@ type Node struct {
 	ID          string     `json:"id"`
 	Description string     `json:"description,omitempty"`
 	Role        Role       `json:"role"`
-	Kind        string     `json:"kind"` // of the executor: "command", "agent"; "" with a Body
+	Kind        string     `json:"kind"` // of the executor: "command", "agent", "approval", …; "" with a Body
 	At          source.Pos `json:"at,omitzero"`
 
 	Needs []int `json:"needs,omitempty"` // indexes into the graph's nodes, sorted, reduced
@@ -87,6 +93,7 @@ type Node struct {
 	PromptOpenItems bool `json:"prompt_open_items,omitempty"`
 
 	Config *value.Object `json:"config,omitempty"` // of the kind, as it declares it; nothing here is evaluated
+	With   []Binding     `json:"with,omitempty"`   // of the kind too: what is evaluated at the start
 
 	Writes          bool        `json:"writes,omitempty"`
 	Approval        *Approval   `json:"requires_approval,omitempty"`
@@ -94,7 +101,15 @@ type Node struct {
 	ContinueOnError bool        `json:"continue_on_error,omitempty"`
 
 	ForEach *ForEach `json:"for_each,omitempty"`
-	Body    *Graph   `json:"body,omitempty"`
+
+	// Of a pipeline inside the run: what it is, and what becomes of its escalations. Its inputs are Inputs.
+	Pipeline     string       `json:"pipeline,omitempty"`
+	Body         *Graph       `json:"body,omitempty"`
+	OnEscalation OnEscalation `json:"on_escalation,omitzero"` // zero: the run's own escalation
+
+	Contract     string     `json:"contract,omitempty"` // its checks are among the node's
+	Cache        bool       `json:"cache,omitempty"`
+	AllowedPaths []Template `json:"allowed_paths,omitempty"` // globs; none: all
 }
 
 // Loop is a feedback loop: its stage is the source, Target the stage that acts on what it finds.
@@ -103,6 +118,7 @@ type Loop struct {
 	MaxIterations int         `json:"max_iterations"`
 	OnExhausted   OnExhausted `json:"on_exhausted"`
 	Rerun         Rerun       `json:"rerun"`
+	OnReject      bool        `json:"on_reject,omitempty"` // taken when a person rejects the approval, not on findings
 }
 
 // Feedback says where the items of a review are read from.
@@ -117,6 +133,14 @@ type Feedback struct {
 type Check struct {
 	Description string `json:"description"`
 	Validation  Expr   `json:"validation"`
+	Contract    string `json:"contract,omitempty"` // whose check it is: it reads inputs and outputs by their bare names
+}
+
+// Contract is a contract's name with its checks.
+type Contract struct {
+	Name       string  `json:"name"`
+	PreChecks  []Check `json:"pre_checks,omitempty"`
+	PostChecks []Check `json:"post_checks,omitempty"`
 }
 
 // Binding gives a name a value: an input, an output of the run, an environment variable.
@@ -135,24 +159,43 @@ type Retry struct {
 	On           []string `json:"on,omitempty"` // failure classes; empty: each that may be retried
 }
 
-// Approval asks a person before the stage starts.
+// Approval asks a person before the stage starts. In a stage of the kind approval it is all there is.
 type Approval struct {
-	Message *Template `json:"message,omitempty"`
+	Message   *Template `json:"message,omitempty"`
+	Approvers []string  `json:"approvers,omitempty"` // who may answer; none: anybody
+	Timeout   Duration  `json:"timeout,omitzero"`    // zero: it waits for ever
+	OnTimeout OnTimeout `json:"on_timeout,omitzero"` // zero where there is no timeout and none was given
+	OnReject  OnReject  `json:"on_reject,omitzero"`  // zero: the stage fails
+}
+
+// Escalation says what follows from an escalation beside waiting.
+type Escalation struct {
+	Timeout   Duration    `json:"timeout,omitzero"`    // zero: it waits for ever
+	OnTimeout OnEscalated `json:"on_timeout,omitzero"` // zero where there is no timeout
+	Notify    []Notify    `json:"notify,omitempty"`
+}
+
+// Notify is a script that is run when a person is asked to decide.
+type Notify struct {
+	Run string     `json:"run"`
+	At  source.Pos `json:"at,omitzero"`
 }
 
 // ForEach runs a node once for each item.
 type ForEach struct {
-	Items Expr   `json:"items"`
-	As    string `json:"as"`
+	Items       Template `json:"items"` // gives a list
+	As          string   `json:"as"`
+	MaxParallel int      `json:"max_parallel,omitempty"` // 0: as many as the run's jobs
 }
 
 // Expr is an expression: its source, the type it must give, what it reads, and where it stands.
 type Expr struct {
-	Source string     `json:"source"`
-	Type   value.Type `json:"type"`
-	Scope  value.Type `json:"scope,omitzero"` // an object type that holds just the names it reads, with their types
-	File   string     `json:"file,omitempty"` // where it is not the plan's: a prompt_file
-	At     source.Pos `json:"at,omitzero"`    // of its first character
+	Source   string     `json:"source"`
+	Language Language   `json:"language,omitzero"` // zero: expr
+	Type     value.Type `json:"type"`
+	Scope    value.Type `json:"scope,omitzero"` // an object type that holds just the names it reads, with their types
+	File     string     `json:"file,omitempty"` // where it is not the plan's: a prompt_file
+	At       source.Pos `json:"at,omitzero"`    // of its first character
 }
 
 // Template is a value with expressions in it. Exactly one form holds: a literal Value (Parts, Fields and

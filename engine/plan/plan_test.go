@@ -64,7 +64,7 @@ func sample() *Plan {
 				},
 				{
 					ID: "group", Role: Work, Needs: []int{1},
-					ForEach: &ForEach{Items: Expr{Source: "[1, 2]"}, As: "x"},
+					ForEach: &ForEach{Items: Template{Parts: []Part{{Expr: &Expr{Source: "[1, 2]"}}}}, As: "x"},
 					Body:    &Graph{Nodes: []Node{{ID: "inner", Role: Work, Kind: "command", OnInterrupt: FailStage}}},
 				},
 			},

@@ -36,10 +36,10 @@ func (n *Node) walk(yield func(*Expr) bool) bool {
 	if n.When != nil && !yield(n.When) {
 		return false
 	}
-	if n.ForEach != nil && !yield(&n.ForEach.Items) {
+	if n.ForEach != nil && !n.ForEach.Items.walk(yield) {
 		return false
 	}
-	for _, bs := range [][]Binding{n.Inputs, n.Env} {
+	for _, bs := range [][]Binding{n.Inputs, n.With, n.Env} {
 		for i := range bs {
 			if !bs[i].Value.walk(yield) {
 				return false
@@ -55,6 +55,11 @@ func (n *Node) walk(yield func(*Expr) bool) bool {
 	}
 	for _, t := range []*Template{n.Dir, n.Prompt} {
 		if t != nil && !t.walk(yield) {
+			return false
+		}
+	}
+	for i := range n.AllowedPaths {
+		if !n.AllowedPaths[i].walk(yield) {
 			return false
 		}
 	}

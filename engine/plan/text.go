@@ -8,11 +8,17 @@ import (
 
 // The words of each enumeration, as documents and plan.json spell them, by value. The zero value has none.
 var (
-	roleWords        = [...]string{"", "work", "implementation", "review"}
-	onExhaustedWords = [...]string{"", "escalate", "fail"}
-	rerunWords       = [...]string{"", "downstream", "path"}
-	backoffWords     = [...]string{"", "exponential", "linear", "fixed"}
-	onInterruptWords = [...]string{"", "rerun", "ask", "fail"}
+	roleWords         = [...]string{"", "work", "implementation", "review"}
+	onExhaustedWords  = [...]string{"", "escalate", "fail"}
+	rerunWords        = [...]string{"", "downstream", "path"}
+	backoffWords      = [...]string{"", "exponential", "linear", "fixed"}
+	onInterruptWords  = [...]string{"", "rerun", "ask", "fail"}
+	workspaceWords    = [...]string{"", "in_place", "worktree"}
+	onTimeoutWords    = [...]string{"", "reject", "approve", "fail"}
+	onRejectWords     = [...]string{"", "fail", "skip", "return"}
+	onEscalationWords = [...]string{"", "escalate", "fail", "findings"}
+	onEscalatedWords  = [...]string{"", "abort", "fail"}
+	languageWords     = [...]string{"", "cel"}
 )
 
 // word gives the word of an enumeration's value: "unknown" for the zero value and for one that has none.
@@ -95,6 +101,85 @@ func (o OnInterrupt) MarshalText() ([]byte, error) {
 // UnmarshalText reads an action's word.
 func (o *OnInterrupt) UnmarshalText(b []byte) error {
 	return unmarshalWord(onInterruptWords[:], o, "on_interrupt", b)
+}
+
+// String gives the word of the place: in_place or worktree.
+func (w Workspace) String() string { return word(workspaceWords[:], w) }
+
+// MarshalText gives the word of the place; the zero value's is empty.
+func (w Workspace) MarshalText() ([]byte, error) {
+	return marshalWord(workspaceWords[:], w, "workspace")
+}
+
+// UnmarshalText reads the word of the place.
+func (w *Workspace) UnmarshalText(b []byte) error {
+	return unmarshalWord(workspaceWords[:], w, "workspace", b)
+}
+
+// String gives the word of the outcome: reject, approve or fail.
+func (o OnTimeout) String() string { return word(onTimeoutWords[:], o) }
+
+// MarshalText gives the word of the outcome; the zero value's is empty.
+func (o OnTimeout) MarshalText() ([]byte, error) {
+	return marshalWord(onTimeoutWords[:], o, "on_timeout")
+}
+
+// UnmarshalText reads the word of the outcome.
+func (o *OnTimeout) UnmarshalText(b []byte) error {
+	return unmarshalWord(onTimeoutWords[:], o, "on_timeout", b)
+}
+
+// String gives the word of the outcome: fail, skip or return.
+func (o OnReject) String() string { return word(onRejectWords[:], o) }
+
+// MarshalText gives the word of the outcome; the zero value's is empty.
+func (o OnReject) MarshalText() ([]byte, error) { return marshalWord(onRejectWords[:], o, "on_reject") }
+
+// UnmarshalText reads the word of the outcome.
+func (o *OnReject) UnmarshalText(b []byte) error {
+	return unmarshalWord(onRejectWords[:], o, "on_reject", b)
+}
+
+// String gives the word of the outcome: escalate, fail or findings.
+func (o OnEscalation) String() string { return word(onEscalationWords[:], o) }
+
+// MarshalText gives the word of the outcome; the zero value's is empty.
+func (o OnEscalation) MarshalText() ([]byte, error) {
+	return marshalWord(onEscalationWords[:], o, "on_escalation")
+}
+
+// UnmarshalText reads the word of the outcome.
+func (o *OnEscalation) UnmarshalText(b []byte) error {
+	return unmarshalWord(onEscalationWords[:], o, "on_escalation", b)
+}
+
+// String gives the word of the outcome: abort or fail.
+func (o OnEscalated) String() string { return word(onEscalatedWords[:], o) }
+
+// MarshalText gives the word of the outcome; the zero value's is empty.
+func (o OnEscalated) MarshalText() ([]byte, error) {
+	return marshalWord(onEscalatedWords[:], o, "on_timeout")
+}
+
+// UnmarshalText reads the word of the outcome.
+func (o *OnEscalated) UnmarshalText(b []byte) error {
+	return unmarshalWord(onEscalatedWords[:], o, "on_timeout", b)
+}
+
+// String gives the name of the language: expr or cel.
+func (l Language) String() string {
+	if l == ExprLanguage {
+		return "expr"
+	}
+	return word(languageWords[:], l)
+}
+
+// MarshalText gives the word of the language; the zero value's is empty.
+func (l Language) MarshalText() ([]byte, error) { return marshalWord(languageWords[:], l, "language") }
+
+// UnmarshalText reads the word of the language.
+func (l *Language) UnmarshalText(b []byte) error {
+	return unmarshalWord(languageWords[:], l, "language", b)
 }
 
 // String gives the length of time in Go's form, "30m0s".
