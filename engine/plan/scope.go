@@ -65,3 +65,42 @@ const (
 	FeedbackAdvisory      = "advisory"
 	FeedbackInformational = "informational"
 )
+
+// The names that the checks of a routing's contract (Plan.Routing) see, and nothing else. A routing is the
+// decision about one feedback loop after its source has reviewed: accept, re_implement or escalate. The
+// pre_checks are asked before it with what it is given, the post_checks after it with that and what it gave:
+//
+//	source_stage          string   id of the stage that reviewed, as its pipeline spells it: no path, no [index]
+//	source_role           string   its role: review, unless it is a gate, verifier or the like
+//	target_stage          string   id of the stage that work is sent back to, spelled likewise
+//	target_role           string   its role: implementation
+//	feedback_items        list     the open items of the source, of all severities, with the fields of items
+//	task_id               string   of the run
+//	iteration             int      of the loop, from 1: the one whose review is routed
+//	max_iterations        int      its cap, with what decisions added to it
+//
+//	action                string   accept, re_implement or escalate
+//	iteration_count       int      of the loop after the decision: one more than iteration after re_implement
+//	filtered_feedback     list     the blocking ones of feedback_items
+//	implementation_brief  string   of those items for the target; null unless the action is re_implement
+//	escalation_context    object   task_id, feedback_source, iterations_attempted, blocking_issues, full_history;
+//	                               null unless the action is escalate
+//
+// A contract of the project may declare fewer of them; the machine gives all, and an expression is handed
+// what it reads.
+const (
+	RoutingSourceStage   = "source_stage"
+	RoutingSourceRole    = "source_role"
+	RoutingTargetStage   = "target_stage"
+	RoutingTargetRole    = "target_role"
+	RoutingFeedbackItems = "feedback_items"
+	RoutingTaskID        = "task_id"
+	RoutingIteration     = "iteration"
+	RoutingMaxIterations = "max_iterations"
+
+	RoutingAction              = "action"
+	RoutingIterationCount      = "iteration_count"
+	RoutingFilteredFeedback    = "filtered_feedback"
+	RoutingImplementationBrief = "implementation_brief"
+	RoutingEscalationContext   = "escalation_context"
+)
