@@ -85,6 +85,8 @@ func newEvent(name string) (any, func() Event) {
 		return event[StageLost]()
 	case "timer_fired":
 		return event[TimerFired]()
+	case "notified":
+		return event[Notified]()
 	case "tree_read":
 		return event[TreeRead]()
 	case "resumed":
@@ -118,6 +120,8 @@ func newRecord(name string) (any, func() Record) {
 		return record[StageFailed]()
 	case "stage.skipped":
 		return record[StageSkipped]()
+	case "stage.rejected":
+		return record[StageRejected]()
 	case "stage.not_run":
 		return record[StageNotRun]()
 	case "stage.cancelled":
@@ -152,6 +156,14 @@ func newRecord(name string) (any, func() Record) {
 		return record[EscalationRaised]()
 	case "escalation.decided":
 		return record[EscalationDecided]()
+	case "notify.started":
+		return record[NotifyStarted]()
+	case "notify.finished":
+		return record[NotifyFinished]()
+	case "finally.started":
+		return record[FinallyStarted]()
+	case "finally.finished":
+		return record[FinallyFinished]()
 	case "answer.refused":
 		return record[AnswerRefused]()
 	case "event.ignored":
@@ -171,6 +183,7 @@ func (StageStarted) RecordType() string      { return "stage.started" }
 func (StageSucceeded) RecordType() string    { return "stage.succeeded" }
 func (StageFailed) RecordType() string       { return "stage.failed" }
 func (StageSkipped) RecordType() string      { return "stage.skipped" }
+func (StageRejected) RecordType() string     { return "stage.rejected" }
 func (StageNotRun) RecordType() string       { return "stage.not_run" }
 func (StageCancelled) RecordType() string    { return "stage.cancelled" }
 func (StageInterrupted) RecordType() string  { return "stage.interrupted" }
@@ -188,5 +201,9 @@ func (ApprovalAsked) RecordType() string     { return "approval.asked" }
 func (ApprovalAnswered) RecordType() string  { return "approval.answered" }
 func (EscalationRaised) RecordType() string  { return "escalation.raised" }
 func (EscalationDecided) RecordType() string { return "escalation.decided" }
+func (NotifyStarted) RecordType() string     { return "notify.started" }
+func (NotifyFinished) RecordType() string    { return "notify.finished" }
+func (FinallyStarted) RecordType() string    { return "finally.started" }
+func (FinallyFinished) RecordType() string   { return "finally.finished" }
 func (AnswerRefused) RecordType() string     { return "answer.refused" }
 func (EventIgnored) RecordType() string      { return "event.ignored" }

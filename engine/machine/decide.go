@@ -196,7 +196,7 @@ func (d *decider) stageEnded(i *instance, e StageEnded) {
 	unchanged := i.round && !i.disputed && i.base != "" && e.Tree != nil && e.Tree.Hash == i.base &&
 		value.Equal(e.Outputs, i.before)
 	d.emit(StageSucceeded{Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, Effect: e.Effect, At: d.at,
-		ExitCode: e.ExitCode, DurationMS: e.DurationMS, Outputs: e.Outputs, Tree: e.Tree})
+		ExitCode: e.ExitCode, DurationMS: e.DurationMS, Outputs: e.Outputs, Tree: e.Tree, Cached: e.Cached})
 	if unchanged {
 		d.noChange(i)
 	}

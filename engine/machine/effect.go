@@ -1,5 +1,7 @@
 package machine
 
+import "example.com/pipe/engine/feedback"
+
 // Effect is something to be done outside. Each is answered by an event that names its id; it is carried out
 // at least once, and carrying it out is idempotent by (run, id).
 type Effect interface {
@@ -28,8 +30,16 @@ type ReadTree struct {
 	Since  string // a tree's hash: TreeRead lists what differs from it; "": nothing is listed
 }
 
+// Notify runs a script that tells somebody of an escalation. It is answered by Notified.
+type Notify struct {
+	Effect     string
+	Escalation feedback.Escalation
+	Run        string // the script
+}
+
 // EffectID implements Effect.
 func (e Dispatch) EffectID() string { return e.Started.Effect }
 func (e Stop) EffectID() string     { return e.Effect }
 func (e Timer) EffectID() string    { return e.Effect }
 func (e ReadTree) EffectID() string { return e.Effect }
+func (e Notify) EffectID() string   { return e.Effect }

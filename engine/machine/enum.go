@@ -31,6 +31,7 @@ const (
 	NotRun
 	Cancelled
 	Stale
+	Rejected // a person refused its start; the work goes back
 )
 
 // StaleCause says why a stage runs again.
@@ -57,7 +58,7 @@ const (
 
 var (
 	runStatusWords   = [...]string{"unknown", "running", "waiting", "paused", "succeeded", "failed", "cancelled"}
-	stageStatusWords = [...]string{"unknown", "pending", "waiting", "running", "succeeded", "failed", "skipped", "not_run", "cancelled", "stale"}
+	stageStatusWords = [...]string{"unknown", "pending", "waiting", "running", "succeeded", "failed", "skipped", "not_run", "cancelled", "stale", "rejected"}
 	staleCauseWords  = [...]string{"unknown", "feedback", "upstream", "decision"}
 	purposeWords     = [...]string{"unknown", "approval", "start", "pause"}
 	answerKindWords  = [...]string{"unknown", "approve", "reject", "cancel", "retry", "refer-back", "override", "abort"}

@@ -18,6 +18,8 @@ type RunInfo struct {
 	TaskID   string `json:"task_id"`
 	Pipeline string `json:"pipeline"`
 	Jobs     int    `json:"jobs"` // how many stages may run at once; at least 1
+
+	Unattended bool `json:"unattended,omitempty"` // nobody is there to answer: what would wait for a person fails
 }
 
 // Start begins the run.
@@ -39,6 +41,7 @@ type StageEnded struct {
 	Outputs    *value.Object    `json:"outputs,omitempty"`
 	Result     *feedback.Result `json:"result,omitempty"` // normalised; nil: the stage gave none
 	Tree       *Tree            `json:"tree,omitempty"`   // after the try, where the Dispatch asked for it
+	Cached     bool             `json:"cached,omitempty"` // nothing ran: this is what an equal execution gave earlier
 }
 
 // StageLost answers a Dispatch whose try our own death, or Ctrl-C, ended.
@@ -51,6 +54,14 @@ type StageLost struct {
 type TimerFired struct {
 	At     Instant `json:"at"`
 	Effect string  `json:"effect"`
+}
+
+// Notified answers a Notify: its script ended, well or not.
+type Notified struct {
+	At      Instant `json:"at"`
+	Effect  string  `json:"effect"`
+	Class   string  `json:"class,omitempty"` // of stage.Class; "" is success
+	Message string  `json:"message,omitempty"`
 }
 
 // TreeRead answers a ReadTree.
@@ -111,6 +122,7 @@ func (Start) EventType() string      { return "start" }
 func (StageEnded) EventType() string { return "stage_ended" }
 func (StageLost) EventType() string  { return "stage_lost" }
 func (TimerFired) EventType() string { return "timer_fired" }
+func (Notified) EventType() string   { return "notified" }
 func (TreeRead) EventType() string   { return "tree_read" }
 func (Resumed) EventType() string    { return "resumed" }
 func (Answer) EventType() string     { return "answer" }
@@ -120,6 +132,7 @@ func (e Start) When() Instant      { return e.At }
 func (e StageEnded) When() Instant { return e.At }
 func (e StageLost) When() Instant  { return e.At }
 func (e TimerFired) When() Instant { return e.At }
+func (e Notified) When() Instant   { return e.At }
 func (e TreeRead) When() Instant   { return e.At }
 func (e Resumed) When() Instant    { return e.At }
 func (e Answer) When() Instant     { return e.At }

@@ -40,10 +40,11 @@ type RunResumed struct {
 
 // RunCancelling says that the run is being stopped.
 type RunCancelling struct {
-	At     Instant `json:"at"`
-	By     string  `json:"by,omitempty"`
-	Reason string  `json:"reason"`        // "cancelled", "aborted"
-	Why    string  `json:"why,omitempty"` // in a person's words; those of an abort are in the escalation's record
+	At      Instant `json:"at"`
+	By      string  `json:"by,omitempty"`
+	Reason  string  `json:"reason"`            // "cancelled", "aborted"
+	Why     string  `json:"why,omitempty"`     // in a person's words; those of an abort are in the escalation's record
+	Finally bool    `json:"finally,omitempty"` // what stands in finally is stopped as well, and what is left of it does not start
 }
 
 // RunFinished is the last record of a run.
@@ -58,23 +59,25 @@ type RunFinished struct {
 // StageStarted says that a try of a stage was dispatched, with all that was evaluated for it. A composite
 // stage (for_each, a body) has no effect.
 type StageStarted struct {
-	Stage     string          `json:"stage"`
-	Iteration int             `json:"iteration"`
-	Attempt   int             `json:"attempt"`
-	Effect    string          `json:"effect,omitempty"`
-	Key       string          `json:"key,omitempty"` // idempotency key
-	At        Instant         `json:"at"`
-	Inputs    *value.Object   `json:"inputs,omitempty"`
-	Env       *value.Object   `json:"env,omitempty"` // name → string
-	Dir       string          `json:"dir,omitempty"`
-	Prompt    string          `json:"prompt,omitempty"`
-	Brief     string          `json:"brief,omitempty"`
-	BriefIDs  []string        `json:"brief_items,omitempty"` // items handed over with this start
-	OpenItems []feedback.Item `json:"open_items,omitempty"`
-	WantTree  bool            `json:"want_tree,omitempty"` // the outcome must carry the tree
-	Base      string          `json:"base,omitempty"`      // tree before the round's first dispatch
-	Items     value.List      `json:"items,omitempty"`     // of a for_each: one instance each
-	Composite bool            `json:"composite,omitempty"`
+	Stage        string          `json:"stage"`
+	Iteration    int             `json:"iteration"`
+	Attempt      int             `json:"attempt"`
+	Effect       string          `json:"effect,omitempty"`
+	Key          string          `json:"key,omitempty"` // idempotency key
+	At           Instant         `json:"at"`
+	Inputs       *value.Object   `json:"inputs,omitempty"`
+	Env          *value.Object   `json:"env,omitempty"` // name → string
+	Dir          string          `json:"dir,omitempty"`
+	Prompt       string          `json:"prompt,omitempty"`
+	Brief        string          `json:"brief,omitempty"`
+	BriefIDs     []string        `json:"brief_items,omitempty"` // items handed over with this start
+	OpenItems    []feedback.Item `json:"open_items,omitempty"`
+	WantTree     bool            `json:"want_tree,omitempty"`     // the outcome must carry the tree
+	Base         string          `json:"base,omitempty"`          // tree before the first try: of a target, and where cache or allowed_paths ask for it
+	With         *value.Object   `json:"with,omitempty"`          // of the kind's config, what was evaluated
+	AllowedPaths []string        `json:"allowed_paths,omitempty"` // globs
+	Items        value.List      `json:"items,omitempty"`         // of a for_each: one instance each
+	Composite    bool            `json:"composite,omitempty"`
 }
 
 // StageSucceeded says that a stage gave what it must.
@@ -89,6 +92,7 @@ type StageSucceeded struct {
 	Outputs    *value.Object `json:"outputs,omitempty"`
 	Tree       *Tree         `json:"tree,omitempty"`
 	Reason     string        `json:"reason,omitempty"` // "override": a person took it as succeeded
+	Cached     bool          `json:"cached,omitempty"` // an earlier execution gave this
 }
 
 // StageFailed says that a stage failed for good in this iteration.
@@ -105,8 +109,17 @@ type StageFailed struct {
 	Reason     string  `json:"reason,omitempty"` // the rule, where a loop was exhausted
 }
 
-// StageSkipped says that a stage's "when" was false.
+// StageSkipped says that a stage's "when" was false, or that a person rejected it and on_reject is skip.
 type StageSkipped struct {
+	Stage     string  `json:"stage"`
+	Iteration int     `json:"iteration"`
+	At        Instant `json:"at"`
+	Reason    string  `json:"reason,omitempty"` // "rejected"
+}
+
+// StageRejected says that a person rejected the start of a stage whose on_reject sends work back: it waits for
+// the routing.
+type StageRejected struct {
 	Stage     string  `json:"stage"`
 	Iteration int     `json:"iteration"`
 	At        Instant `json:"at"`
@@ -236,12 +249,17 @@ type ApprovalAsked struct {
 	Tree      Tree    `json:"tree"`
 	Rounds    int     `json:"rounds,omitempty"` // the approval also holds for this many rounds of feedback, at the most
 	Again     string  `json:"again,omitempty"`  // why it is asked once more
+
+	Approvers []string `json:"approvers,omitempty"`  // who may answer; none: anybody
+	Effect    string   `json:"effect,omitempty"`     // of the timer, where there is a deadline
+	Until     Instant  `json:"until,omitempty"`      // the deadline
+	OnTimeout string   `json:"on_timeout,omitempty"` // what it becomes then
 }
 
 // ApprovalAnswered is a person's word on a stage.
 type ApprovalAnswered struct {
 	Stage    string  `json:"stage"`
-	Answer   string  `json:"answer"` // id
+	Answer   string  `json:"answer"` // id; "" where nobody answered: By says why
 	Approved bool    `json:"approved"`
 	By       string  `json:"by"`
 	Reason   string  `json:"reason,omitempty"`
@@ -254,13 +272,16 @@ type ApprovalAnswered struct {
 type EscalationRaised struct {
 	At         Instant             `json:"at"`
 	Escalation feedback.Escalation `json:"escalation"`
+	Effect     string              `json:"effect,omitempty"`     // of the timer, where there is a deadline
+	Until      Instant             `json:"until,omitempty"`      // the deadline
+	OnTimeout  string              `json:"on_timeout,omitempty"` // what it becomes then
 }
 
 // EscalationDecided is a person's decision.
 type EscalationDecided struct {
 	ID       string        `json:"id"`
-	Answer   string        `json:"answer"`
-	Decision string        `json:"decision"` // retry, refer-back, override, abort
+	Answer   string        `json:"answer"`   // id; "" where nobody answered
+	Decision string        `json:"decision"` // retry, refer-back, override, abort; fail where the deadline passed and on_timeout is fail
 	At       Instant       `json:"at"`
 	By       string        `json:"by"`
 	Reason   string        `json:"reason,omitempty"`
@@ -272,6 +293,38 @@ type EscalationDecided struct {
 	Closed   bool          `json:"closed"` // false: blocking items are left, the escalation stays open
 	Tree     Tree          `json:"tree"`
 	Warning  string        `json:"warning,omitempty"`
+}
+
+// NotifyStarted says that a script tells somebody of an escalation.
+type NotifyStarted struct {
+	Effect     string  `json:"effect"`
+	Escalation string  `json:"escalation"`
+	Run        string  `json:"run"` // the script
+	At         Instant `json:"at"`
+}
+
+// NotifyFinished says that such a script has ended, well or not: nothing depends on it.
+type NotifyFinished struct {
+	Effect     string  `json:"effect"`
+	Escalation string  `json:"escalation"`
+	At         Instant `json:"at"`
+	Class      string  `json:"class,omitempty"` // "" is success
+	Message    string  `json:"message,omitempty"`
+}
+
+// FinallyStarted says that all else of a graph has ended and that what stands in its finally begins.
+type FinallyStarted struct {
+	Stage  string    `json:"stage,omitempty"` // the stage that runs the graph; "": the run
+	Status RunStatus `json:"status"`          // what came of the rest
+	Reason string    `json:"reason,omitempty"`
+	At     Instant   `json:"at"`
+}
+
+// FinallyFinished says that it has ended.
+type FinallyFinished struct {
+	Stage  string    `json:"stage,omitempty"`
+	Status RunStatus `json:"status"` // what came of it: succeeded, failed or cancelled
+	At     Instant   `json:"at"`
 }
 
 // AnswerRefused says why an answer had no effect.

@@ -133,7 +133,13 @@ func (d *decider) needsTree(i *instance) bool {
 	if i.approval.unchecked && d.fresh != i {
 		return true
 	}
-	return i.isTarget()
+	return i.wantsTree()
+}
+
+// wantsTree reports whether the tree before and after i's tries must be known: of a target of a loop, and where
+// cache or allowed_paths ask for it.
+func (i *instance) wantsTree() bool {
+	return i.isTarget() || i.node.Cache || len(i.node.AllowedPaths) > 0
 }
 
 // isTarget reports whether a loop sends work back to i.
@@ -179,7 +185,7 @@ func (d *decider) beginBody(i *instance, p *preparation) {
 func (d *decider) dispatch(i *instance, p *preparation) {
 	r := StageStarted{Stage: i.path, Iteration: p.iteration, Attempt: p.attempt, At: d.at,
 		Key:   fmt.Sprintf("%s/%s/%d", d.s.run.Run, i.path, p.iteration),
-		Brief: p.brief, BriefIDs: p.briefIDs, OpenItems: p.items, WantTree: i.isTarget(), Base: i.base}
+		Brief: p.brief, BriefIDs: p.briefIDs, OpenItems: p.items, WantTree: i.wantsTree(), Base: i.base}
 	if i.startTree != nil {
 		r.Base = i.startTree.Hash
 	}

@@ -230,6 +230,18 @@ func (p *preparation) fill(r *StageStarted) error {
 			r.Env.Set(n.Env[k].Name, text)
 		}
 	}
+	if len(n.With) > 0 {
+		if r.With, err = plan.EvalObject(n.With, p, p.base); err != nil {
+			return err
+		}
+	}
+	for k := range n.AllowedPaths {
+		glob, err := n.AllowedPaths[k].EvalText(globbing{p}, p.base)
+		if err != nil {
+			return err
+		}
+		r.AllowedPaths = append(r.AllowedPaths, glob)
+	}
 	if n.Dir != nil {
 		if r.Dir, err = n.Dir.EvalText(p, p.base); err != nil {
 			return err
@@ -242,6 +254,20 @@ func (p *preparation) fill(r *StageStarted) error {
 	}
 	return nil
 }
+
+// globbing is the evaluator of a glob: what an expression gives stands for itself in it.
+type globbing struct{ plan.Evaluator }
+
+// Eval implements plan.Evaluator.
+func (g globbing) Eval(e plan.Expr, scope *value.Object) (value.Value, error) {
+	v, err := g.Evaluator.Eval(e, scope)
+	if s, ok := v.(string); ok {
+		v = globQuoter.Replace(s)
+	}
+	return v, err
+}
+
+var globQuoter = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
 
 func (d *decider) stageObject(i *instance) *value.Object {
 	var blocking, advisory, informational value.List = value.List{}, value.List{}, value.List{}
