@@ -47,6 +47,28 @@ func scanMentions(text string) []mention {
 	return out
 }
 
+// everyMention finds whatever may be a mention, also where it stands in a string or a comment: outside of its
+// expressions a prompt is prose, in which an apostrophe or a // begins neither. It is for questions that may
+// be asked without need.
+func everyMention(text string) []mention {
+	const word = "stages"
+	var out []mention
+	for i := 0; ; {
+		at := strings.Index(text[i:], word)
+		if at < 0 {
+			return out
+		}
+		at += i
+		i = at + len(word)
+		if at > 0 && isWordByte(text[at-1]) || i < len(text) && isWordByte(text[i]) {
+			continue
+		}
+		if m, ok := readMention(text, at, i); ok {
+			out = append(out, m)
+		}
+	}
+}
+
 // readMention reads what follows the word "stages" at start..end. A key of a map literal is no mention.
 func readMention(text string, start, end int) (mention, bool) {
 	m := mention{word: start, start: start, end: end, after: end}

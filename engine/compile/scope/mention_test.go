@@ -52,6 +52,26 @@ func TestScanMentions(t *testing.T) {
 	}
 }
 
+func TestEveryMention(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"stages.a.x", "a"},
+		{"don't ${{ stages.a.x }} `or \" // ${{ stages[\"b-c\"].y }}", "a b-c"},
+		{"'stages.a' /* stages.b", "a b"},
+		{"mystages.a stages2.b", ""},
+		{"upstages.a, stages.b", "b"},
+		{"stages", ""},
+		{"{stages: 1}", ""},
+	} {
+		var got []string
+		for _, m := range everyMention(c.text) {
+			got = append(got, m.id)
+		}
+		if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.text, diff)
+		}
+	}
+}
+
 func TestSucceededIn(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`stages.a.status == "succeeded"`, "map[a:true]"},

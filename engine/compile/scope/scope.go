@@ -51,7 +51,7 @@ func NewTyper(file string, inputs value.Type, stages *Stages, needs graph.Needs,
 			asked = append(asked, graph.Edge{From: i, To: s.Target})
 		}
 		texts(i, func(text string) {
-			for _, m := range scanMentions(text) {
+			for _, m := range everyMention(text) {
 				if to, ok := stages.index[stages.meant(m)]; ok {
 					asked = append(asked, graph.Edge{From: i, To: to})
 				}
