@@ -20,10 +20,43 @@ type Pipeline struct {
 	Name        *Leaf[string]
 	Description *Leaf[string]
 	Version     *Leaf[int]
+	Pipe        *Leaf[Release] // the oldest program that knows all that is used here
+	Workspace   *Leaf[string]  // in_place or worktree
+	Attended    *Leaf[bool]
+	Escalation  *Escalation
 	Inputs      []*Param
 	Outputs     []*Entry // outputs of the run: a name and a template
 	Defaults    *Defaults
 	Stages      []*Stage
+	Finally     []*Stage
+}
+
+// Expr is an expression that stands alone: in expr, or in CEL where it is written {cel: …}. The scalar is
+// the expression itself.
+type Expr struct {
+	source.Scalar
+	CEL bool
+}
+
+// Text is a text for a process or a person. It may hold ${{ }}; with CEL the whole of it is one expression
+// in CEL, whose value is the text, and ${{ }} means nothing in it.
+type Text struct {
+	source.Scalar
+	CEL bool
+}
+
+// Escalation is escalation: what follows from an escalation beside waiting.
+type Escalation struct {
+	Timeout   *Leaf[Duration]
+	OnTimeout *Leaf[string]
+	Notify    []*Notify
+	Span      source.Span
+}
+
+// Notify is an entry of notify: a script.
+type Notify struct {
+	Run  *source.Scalar
+	Span source.Span
 }
 
 // Defaults holds what stages take when they do not say otherwise.
@@ -49,7 +82,7 @@ type Param struct {
 // Data is a value as written, with its place: a default, a template tree.
 type Data struct {
 	Span   source.Span
-	Scalar *source.Scalar // a string scalar, which may hold ${{ }}
+	Scalar *source.Scalar // a string scalar, which may hold ${{ }}; with CELData the expression
 	Value  any            // a value.Value: of a scalar that is not a string; nil otherwise
 	Fields []*Entry       // of a mapping
 	Items  []*Data        // of a sequence
@@ -66,108 +99,11 @@ const (
 	ValueData             // Value (null, bool, number)
 	MappingData           // Fields
 	SequenceData          // Items
+	CELData               // Scalar, which is all of an expression in CEL: {cel: …}
 )
 
 // Entry is a named value of a mapping. Value is nil where it was reported as wrong.
 type Entry struct {
 	Name  Leaf[string]
 	Value *Data
-}
-
-// Stage is one entry of stages.
-type Stage struct {
-	Span source.Span // of the whole entry
-
-	ID          *Leaf[string]
-	Description *Leaf[string]
-	Role        *Leaf[string]
-
-	Run        *source.Scalar
-	Shell      *Leaf[string]
-	Agent      *Leaf[string]
-	Prompt     *source.Scalar
-	PromptFile *Leaf[string]
-
-	Needs   *Needs
-	When    *source.Scalar
-	Inputs  []*Entry
-	Outputs []*Param
-
-	PreChecks  []*Check
-	PostChecks []*Check
-	Feedback   *Feedback
-	Loop       *Loop
-
-	Retry            *Retry
-	Timeout          *Leaf[Duration]
-	Env              []*Entry
-	Dir              *source.Scalar
-	Writes           *Leaf[bool]
-	RequiresApproval *Approval
-	OnInterrupt      *Leaf[string]
-	ContinueOnError  *Leaf[bool]
-}
-
-// Needs lists the stages that a stage waits for. An empty list starts at once.
-type Needs struct {
-	IDs  []Leaf[string]
-	Span source.Span
-}
-
-// Check is an entry of pre_checks or post_checks.
-type Check struct {
-	Description *Leaf[string]
-	Validation  *source.Scalar
-	Span        source.Span
-}
-
-// Loop is feedback_loop.
-type Loop struct {
-	TargetStage   *Leaf[string]
-	MaxIterations *Leaf[int]
-	OnExhausted   *Leaf[string]
-	Rerun         *Leaf[string]
-	Span          source.Span
-}
-
-// Feedback is feedback: where a review's items come from.
-type Feedback struct {
-	Format      *Leaf[string]
-	Path        *Leaf[string]
-	Pattern     *Leaf[string]
-	OKExitCodes []Leaf[int]
-	Span        source.Span
-}
-
-// Retry is retry.
-type Retry struct {
-	MaxAttempts  *Leaf[int]
-	Backoff      *Leaf[string]
-	InitialDelay *Leaf[Duration]
-	MaxDelay     *Leaf[Duration]
-	On           []Leaf[string]
-	Span         source.Span
-}
-
-// Approval is requires_approval: true, or a message.
-type Approval struct {
-	Required bool
-	Message  *source.Scalar
-	Span     source.Span
-}
-
-// Project is the syntax tree of pipe.yaml.
-type Project struct {
-	File        *source.File
-	Agents      []*Agent
-	Environment *Leaf[string] // "" or clean
-	State       *Leaf[string] // folder of the runs
-}
-
-// Agent is an entry of pipe.yaml's agents.
-type Agent struct {
-	Name    Leaf[string]
-	Command []Leaf[string]
-	Output  *Leaf[string] // json or text
-	Span    source.Span
 }

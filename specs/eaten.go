@@ -2,6 +2,7 @@ package specs
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"example.com/pipe/engine/diag"
@@ -167,6 +168,9 @@ func (doc *document) eatenIn(line int) (eaten, bool) {
 	return eaten{}, false
 }
 
+// exprKeys are the keys whose values are expressions. The value of the last may be a list as well.
+var exprKeys = [...]string{"when", "validation", "cel", "items"}
+
 // closes reports whether s starts with a bracket that closes one of an earlier line.
 func closes(s string) bool {
 	s = strings.TrimLeft(s, " \t")
@@ -175,12 +179,12 @@ func closes(s string) bool {
 
 // collection reports whether a value is a { } or [ ] of YAML's rather than an expression.
 func collection(key, raw string) bool {
-	return (raw[0] == '{' || raw[0] == '[') && key != "when" && key != "validation"
+	return (raw[0] == '{' || raw[0] == '[') && !slices.Contains(exprKeys[:3], key)
 }
 
 // isExpr reports whether the value of a key is an expression or holds one.
 func isExpr(key, raw string) bool {
-	return key == "when" || key == "validation" || strings.Contains(raw, "${{")
+	return slices.Contains(exprKeys[:], key) || strings.Contains(raw, "${{")
 }
 
 // classify says how YAML eats a value, or "".

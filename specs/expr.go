@@ -11,7 +11,21 @@ import (
 
 // expr reads an expression. What YAML made of one that it did not take for text is told apart from other
 // mistakes, with the quoted rewrite.
-func (r *reader) expr(n *yaml.Node, key, what string) *source.Scalar {
+func (r *reader) expr(n *yaml.Node, key, what string) *Expr {
+	if r.isCEL(n) {
+		if sc := r.cel(n, what); sc != nil {
+			return &Expr{*sc, true}
+		}
+		return nil
+	}
+	if sc := r.exprText(n, key, what); sc != nil {
+		return &Expr{*sc, false}
+	}
+	return nil
+}
+
+// exprText reads the text of an expression.
+func (r *reader) exprText(n *yaml.Node, key, what string) *source.Scalar {
 	const want = "an expression"
 	switch {
 	case r.isBlank(n):
@@ -44,6 +58,22 @@ func (r *reader) expr(n *yaml.Node, key, what string) *source.Scalar {
 		}
 	}
 	return &s
+}
+
+// isCEL reports whether a mapping is an expression in CEL: its first key is cel. What else stands in it is
+// not right, and reported.
+func (r *reader) isCEL(n *yaml.Node) bool {
+	return n.Kind == yaml.MappingNode && len(n.Content) > 0 &&
+		n.Content[0].Kind == yaml.ScalarNode && n.Content[0].Value == "cel"
+}
+
+// cel reads the text of {cel: …}.
+func (r *reader) cel(n *yaml.Node, what string) *source.Scalar {
+	var sc *source.Scalar
+	readKeys(r, n, `the "cel" form of `+what, []key[*source.Scalar]{
+		{"cel", func(r *reader, n *yaml.Node, into **source.Scalar) { *into = r.exprText(n, "cel", `"cel"`) }},
+	}, &sc)
+	return sc
 }
 
 // emptyExpr reports an expression of which YAML has left nothing.

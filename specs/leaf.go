@@ -21,6 +21,9 @@ type key[T any] struct {
 	read func(r *reader, n *yaml.Node, into *T)
 }
 
+// ignored starts the keys of a document that are left alone: anchors have a place there.
+const ignored = "x-"
+
 // readKeys reads a mapping by its keys and returns the fields that it has. ok is false if it is none.
 func readKeys[T any](r *reader, n *yaml.Node, what string, keys []key[T], into *T) (fs []field, ok bool) {
 	fs, ok = r.fields(n, what)
@@ -37,6 +40,9 @@ next:
 				done()
 			}
 			continue next
+		}
+		if n == r.top && len(f.name) > len(ignored) && strings.HasPrefix(f.name, ignored) {
+			continue
 		}
 		unknown = append(unknown, f)
 	}
@@ -132,6 +138,20 @@ func (r *reader) filled(n *yaml.Node, what string) *source.Scalar {
 		return nil
 	}
 	return s
+}
+
+// message reads text for a process or a person that must not be empty, or {cel: …} in its place.
+func (r *reader) message(n *yaml.Node, what string) *Text {
+	if r.isCEL(n) {
+		if sc := r.cel(n, what); sc != nil {
+			return &Text{*sc, true}
+		}
+		return nil
+	}
+	if sc := r.filled(n, what); sc != nil {
+		return &Text{*sc, false}
+	}
+	return nil
 }
 
 // str reads a string of one line that is not empty.

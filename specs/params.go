@@ -127,5 +127,5 @@ var outputKeys = []key[Param]{
 }
 
 var inputKeys = append(outputKeys[:len(outputKeys):len(outputKeys)], key[Param]{
-	"default", func(r *reader, n *yaml.Node, p *Param) { p.Default = r.data(n, `"default" of "`+p.Name.Value+`"`, 0) },
+	"default", func(r *reader, n *yaml.Node, p *Param) { p.Default = r.constant(n, `"default" of "`+p.Name.Value+`"`) },
 })

@@ -68,6 +68,12 @@ var pipelineKeys = []key[Pipeline]{
 	{"name", func(r *reader, n *yaml.Node, p *Pipeline) { p.Name = r.name(n, `"name" of the pipeline`, pipelineName) }},
 	{"description", func(r *reader, n *yaml.Node, p *Pipeline) { p.Description = r.str(n, `"description" of the pipeline`) }},
 	{"version", func(r *reader, n *yaml.Node, p *Pipeline) { p.Version = r.version(n) }},
+	{"pipe", func(r *reader, n *yaml.Node, p *Pipeline) { p.Pipe = r.release(n) }},
+	{"workspace", func(r *reader, n *yaml.Node, p *Pipeline) {
+		p.Workspace = r.word(n, `"workspace"`, "in_place", "worktree")
+	}},
+	{"attended", func(r *reader, n *yaml.Node, p *Pipeline) { p.Attended = r.boolean(n, `"attended"`) }},
+	{"escalation", func(r *reader, n *yaml.Node, p *Pipeline) { p.Escalation = r.escalation(n) }},
 	{"inputs", func(r *reader, n *yaml.Node, p *Pipeline) {
 		p.Inputs = r.params(n, `"inputs" of the pipeline`, "input", inputKeys)
 	}},
@@ -81,15 +87,13 @@ var pipelineKeys = []key[Pipeline]{
 		}
 	}},
 	{"stages", func(r *reader, n *yaml.Node, p *Pipeline) {
-		ok := r.list(n, `"stages"`, "stages", func(n *yaml.Node) {
-			if s := r.stage(n); s != nil {
-				p.Stages = append(p.Stages, s)
-			}
-		})
+		var ok bool
+		p.Stages, ok = r.stages(n, `"stages"`)
 		if ok && len(n.Content) == 0 {
 			r.diags.Errorf(codeValue, r.nodeSpan(n), `"stages" is empty; a pipeline has at least one stage`)
 		}
 	}},
+	{"finally", func(r *reader, n *yaml.Node, p *Pipeline) { p.Finally, _ = r.stages(n, finallyStages) }},
 }
 
 var defaultsKeys = []key[Defaults]{

@@ -27,20 +27,37 @@ func ParseProject(f *source.File) (*Project, diag.List) {
 
 var projectKeys = []key[Project]{
 	{"agents", func(r *reader, n *yaml.Node, p *Project) {
-		fs, _ := r.fields(n, `"agents"`)
-		for _, f := range fs {
-			name := Leaf[string]{f.name, r.nodeSpan(f.key)}
-			if !r.goodName(name, "the name of an agent", paramName) {
-				continue
-			}
-			if v, done := r.follow(f.value); v != nil {
-				p.Agents = append(p.Agents, r.agent(name, v))
-				done()
-			}
-		}
+		r.named(n, `"agents"`, "an agent", func(name Leaf[string], n *yaml.Node) {
+			p.Agents = append(p.Agents, r.agent(name, n))
+		})
+	}},
+	{"commands", func(r *reader, n *yaml.Node, p *Project) {
+		r.named(n, `"commands"`, "a command", func(name Leaf[string], n *yaml.Node) {
+			p.Commands = append(p.Commands, r.command(name, n))
+		})
+	}},
+	{"plugins", func(r *reader, n *yaml.Node, p *Project) {
+		r.named(n, `"plugins"`, "a plugin", func(name Leaf[string], n *yaml.Node) {
+			p.Plugins = append(p.Plugins, r.plugin(name, n))
+		})
 	}},
 	{"environment", func(r *reader, n *yaml.Node, p *Project) { p.Environment = r.word(n, `"environment"`, "clean") }},
 	{"state", func(r *reader, n *yaml.Node, p *Project) { p.State = r.str(n, `"state"`) }},
+}
+
+// named reads a mapping of names of our own choice, each with read.
+func (r *reader) named(n *yaml.Node, what, of string, read func(name Leaf[string], n *yaml.Node)) {
+	fs, _ := r.fields(n, what)
+	for _, f := range fs {
+		name := Leaf[string]{f.name, r.nodeSpan(f.key)}
+		if !r.goodName(name, "the name of "+of, paramName) {
+			continue
+		}
+		if v, done := r.follow(f.value); v != nil {
+			read(name, v)
+			done()
+		}
+	}
 }
 
 // agent reads an entry of agents. It is never nil: a stage may name it also when it is wrong.
@@ -59,20 +76,93 @@ func (r *reader) agent(name Leaf[string], n *yaml.Node) *Agent {
 }
 
 var agentKeys = []key[Agent]{
-	{"command", func(r *reader, n *yaml.Node, a *Agent) {
-		ok := r.list(n, `"command"`, "strings: the program and its arguments", func(n *yaml.Node) {
-			if s := r.text(n, `an entry of "command"`); s != nil {
-				a.Command = append(a.Command, Leaf[string]{s.Text, s.Span})
-			}
-		})
-		switch {
-		case ok && len(n.Content) == 0:
-			r.diags.Errorf(codeValue, r.nodeSpan(n), `"command" is empty; its first entry is the program`)
-		case ok && len(a.Command) > 0 && a.Command[0].Value == "":
-			r.diags.Errorf(codeValue, a.Command[0].Span, `the program in "command" is empty`)
-		case !ok && isString(n):
-			(*r.diags)[len(*r.diags)-1].Help = "write it as a list: command: [" + short(n.Value) + "]"
-		}
-	}},
+	{"command", func(r *reader, n *yaml.Node, a *Agent) { a.Command = r.program(n) }},
 	{"output", func(r *reader, n *yaml.Node, a *Agent) { a.Output = r.word(n, `"output"`, "json", "text") }},
+}
+
+// program reads a program and its arguments.
+func (r *reader) program(n *yaml.Node) (words []Leaf[string]) {
+	ok := r.list(n, `"command"`, "strings: the program and its arguments", func(n *yaml.Node) {
+		if s := r.text(n, `an entry of "command"`); s != nil {
+			words = append(words, Leaf[string]{s.Text, s.Span})
+		}
+	})
+	switch {
+	case ok && len(n.Content) == 0:
+		r.diags.Errorf(codeValue, r.nodeSpan(n), `"command" is empty; its first entry is the program`)
+	case ok && len(words) > 0 && words[0].Value == "":
+		r.diags.Errorf(codeValue, words[0].Span, `the program in "command" is empty`)
+	case !ok && isString(n):
+		(*r.diags)[len(*r.diags)-1].Help = "write it as a list: command: [" + short(n.Value) + "]"
+	}
+	return words
+}
+
+// command reads an entry of commands: a script alone, or a mapping. It is never nil: a stage may name it
+// also when it is wrong.
+func (r *reader) command(name Leaf[string], n *yaml.Node) *Command {
+	c := &Command{Name: name, Span: name.Span}
+	what := `command "` + short(name.Value) + `"`
+	if n.Kind == yaml.ScalarNode {
+		c.Run = r.script(n, what)
+		return c
+	}
+	both := commandForm{f: Feedback{Span: r.wholeSpan(n)}}
+	fs, ok := readKeys(r, n, what, commandKeys, &both)
+	if !ok {
+		(*r.diags)[len(*r.diags)-1].Help = "write it as a script, or as a mapping: {run: go test -json ./..., format: go-test}"
+		return c
+	}
+	c.Run, c.Span.End = both.run, both.f.Span.End
+	if !has(fs, "run") {
+		r.missing(n, name.Span, what, "run", "give the script: run: make test")
+	}
+	for _, k := range []string{"path", "pattern", "ok_exit_codes"} {
+		if f := find(fs, k); f != nil && !has(fs, "format") {
+			r.diags.Errorf(codeConflict, r.nodeSpan(f.key), `%q of %s says how a report is read, and there is no "format"`, k, what).
+				Help = "add the format of the report: " + list(formatWords)
+			return c
+		}
+	}
+	if has(fs, "format") {
+		c.Feedback = &both.f
+		r.formatKeys(n, fs, c.Feedback, what)
+	}
+	return c
+}
+
+// commandForm is what the keys of a command are read into.
+type commandForm struct {
+	run *source.Scalar
+	f   Feedback
+}
+
+var commandKeys = func() []key[commandForm] {
+	keys := []key[commandForm]{
+		{"run", func(r *reader, n *yaml.Node, c *commandForm) { c.run = r.script(n, `"run"`) }},
+	}
+	for _, k := range feedbackKeys {
+		keys = append(keys, key[commandForm]{k.name, func(r *reader, n *yaml.Node, c *commandForm) { k.read(r, n, &c.f) }})
+	}
+	return keys
+}()
+
+// plugin reads an entry of plugins. It is never nil: a stage may name it also when it is wrong.
+func (r *reader) plugin(name Leaf[string], n *yaml.Node) *Plugin {
+	p := &Plugin{Name: name, Span: name.Span}
+	what := `plugin "` + short(name.Value) + `"`
+	fs, ok := readKeys(r, n, what, pluginKeys, p)
+	if !ok {
+		return p
+	}
+	p.Span.End = r.wholeSpan(n).End
+	if !has(fs, "command") {
+		r.missing(n, name.Span, what, "command", "give the program and its arguments: command: [python3, plugins/deploy.py]")
+	}
+	return p
+}
+
+var pluginKeys = []key[Plugin]{
+	{"command", func(r *reader, n *yaml.Node, p *Plugin) { p.Command = r.program(n) }},
+	{"result", func(r *reader, n *yaml.Node, p *Plugin) { p.Result = r.word(n, `"result"`, "stdout") }},
 }

@@ -27,6 +27,7 @@ const (
 type reader struct {
 	doc     *document
 	diags   *diag.List
+	top     *yaml.Node              // the document's own mapping
 	open    []*yaml.Node            // nodes of anchors that are being read
 	aliased int                     // nodes reached through aliases
 	over    bool                    // the budget of aliased nodes is used up, and that was reported
@@ -35,7 +36,7 @@ type reader struct {
 }
 
 func newReader(doc *document, diags *diag.List) *reader {
-	r := &reader{doc: doc, diags: diags, meant: map[*yaml.Node][]string{}}
+	r := &reader{doc: doc, diags: diags, top: doc.content(), meant: map[*yaml.Node][]string{}}
 	if doc.cut && doc.root != nil {
 		r.edge = map[*yaml.Node]bool{}
 		for n := doc.root; ; n = n.Content[len(n.Content)-1] {

@@ -1,13 +1,11 @@
 package specs
 
 import (
-	"slices"
-	"strconv"
 	"time"
 
 	"gopkg.in/yaml.v3"
 
-	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/source"
 )
 
 // stage reads one entry of stages; nil if it is no mapping.
@@ -22,12 +20,32 @@ func (r *reader) stage(n *yaml.Node) *Stage {
 		return nil
 	}
 	s.Span = r.wholeSpan(n)
+	s.keys = make([]keyPlace, len(fs))
+	for i, f := range fs {
+		s.keys[i] = keyPlace{f.name, source.Pos{Line: f.key.Line, Col: f.key.Column}}
+	}
 	if !has(fs, "id") {
 		r.missing(n, r.nodeSpan(n), what, "id", "")
 	}
 	r.executor(n, s, fs, what)
 	return s
 }
+
+// stages reads a list of stages.
+func (r *reader) stages(n *yaml.Node, what string) (out []*Stage, ok bool) {
+	ok = r.list(n, what, "stages", func(n *yaml.Node) {
+		if s := r.stage(n); s != nil {
+			out = append(out, s)
+			if what == finallyStages {
+				r.ofFinally(s)
+			}
+		}
+	})
+	return out, ok
+}
+
+// finallyStages is what messages call the list of stages that run at the end.
+const finallyStages = `"finally"`
 
 // idOf returns the id of a stage as written, for messages.
 func idOf(n *yaml.Node) string {
@@ -42,64 +60,11 @@ func idOf(n *yaml.Node) string {
 	return ""
 }
 
-// executor checks the keys that say what a stage runs: exactly one of run and agent, and what goes with it.
-func (r *reader) executor(n *yaml.Node, s *Stage, fs []field, what string) {
-	run, agent := find(fs, "run"), find(fs, "agent")
-	prompt, file := find(fs, "prompt"), find(fs, "prompt_file")
-	switch {
-	case run != nil && agent != nil:
-		r.conflict(run, agent, what, "a stage runs either a script or an agent")
-	case run != nil:
-		for _, p := range []*field{prompt, file} {
-			if p != nil {
-				r.conflict(p, run, what, "a prompt goes with an agent")
-			}
-		}
-	case agent == nil && prompt == nil && file == nil && !meantExecutor(fs):
-		r.missing(n, r.nodeSpan(n), what, "run", `say what it runs: "run" with a script, or "agent" with a "prompt"`)
-	case agent == nil && !meantExecutor(fs):
-		r.missing(n, r.nodeSpan(n), what, "agent", "a prompt goes with an agent: add agent: NAME")
-	case agent != nil && prompt == nil && file == nil && !slices.Contains(r.meant[n], "prompt_file"):
-		r.missing(n, r.nodeSpan(agent.key), what, "prompt", `say what the agent is to do: "prompt" or "prompt_file"`)
-	}
-	if prompt != nil && file != nil {
-		r.conflict(file, prompt, what, "give the prompt once")
-	}
-	if shell := find(fs, "shell"); shell != nil && run == nil {
-		r.diags.Errorf(codeConflict, r.nodeSpan(shell.key), `"shell" of %s has no "run" that it could run`, what)
-	}
-}
-
-// meantExecutor reports whether an unknown key was meant for one that says what runs: then its own
-// diagnostic is enough.
-func meantExecutor(fs []field) bool {
-	for _, f := range fs {
-		if near := diag.Nearest(f.name, []string{"run", "agent"}); near != "" && !isStageKey(f.name) {
-			return true
-		}
-	}
-	return false
-}
-
-func isStageKey(name string) bool {
-	for i := range stageKeyNames {
-		if stageKeyNames[i] == name {
-			return true
-		}
-	}
-	return false
-}
-
-func (r *reader) conflict(a, b *field, what, help string) {
-	d := r.diags.Errorf(codeConflict, r.nodeSpan(a.key), "%q and %q cannot both stand in %s", a.name, b.name, what)
-	d.Related = []diag.Related{{Span: r.nodeSpan(b.key), Message: strconv.Quote(b.name) + " stands here"}}
-	d.Help = help
-}
-
 var stageKeyNames = []string{
-	"id", "description", "role", "run", "shell", "agent", "prompt", "prompt_file", "needs", "when", "inputs", "outputs",
-	"pre_checks", "post_checks", "feedback", "feedback_loop", "retry", "timeout", "env", "dir", "writes",
-	"requires_approval", "on_interrupt", "continue_on_error",
+	"id", "description", "role", "run", "shell", "agent", "prompt", "prompt_file", "command", "uses", "pipeline", "with",
+	"on_escalation", "needs", "when", "for_each", "contract", "inputs", "outputs", "pre_checks", "post_checks", "feedback",
+	"feedback_loop", "retry", "timeout", "env", "dir", "writes", "allowed_paths", "cache", "requires_approval",
+	"on_interrupt", "continue_on_error",
 }
 
 var stageKeys = []key[Stage]{
@@ -108,13 +73,22 @@ var stageKeys = []key[Stage]{
 	{"role", func(r *reader, n *yaml.Node, s *Stage) {
 		s.Role = r.word(n, `"role"`, "work", "implementation", "review")
 	}},
-	{"run", func(r *reader, n *yaml.Node, s *Stage) { s.Run = r.script(n) }},
+	{"run", func(r *reader, n *yaml.Node, s *Stage) { s.Run = r.script(n, `"run"`) }},
 	{"shell", func(r *reader, n *yaml.Node, s *Stage) { s.Shell = r.str(n, `"shell"`) }},
 	{"agent", func(r *reader, n *yaml.Node, s *Stage) { s.Agent = r.name(n, `"agent"`, paramName) }},
-	{"prompt", func(r *reader, n *yaml.Node, s *Stage) { s.Prompt = r.filled(n, `"prompt"`) }},
+	{"prompt", func(r *reader, n *yaml.Node, s *Stage) { s.Prompt = r.message(n, `"prompt"`) }},
 	{"prompt_file", func(r *reader, n *yaml.Node, s *Stage) { s.PromptFile = r.str(n, `"prompt_file"`) }},
+	{"command", func(r *reader, n *yaml.Node, s *Stage) { s.Command = r.name(n, `"command"`, paramName) }},
+	{"uses", func(r *reader, n *yaml.Node, s *Stage) { s.Uses = r.name(n, `"uses"`, paramName) }},
+	{"pipeline", func(r *reader, n *yaml.Node, s *Stage) { s.Pipeline = r.str(n, `"pipeline"`) }},
+	{"with", func(*reader, *yaml.Node, *Stage) {}}, // executor reads it: its keys depend on uses
+	{"on_escalation", func(r *reader, n *yaml.Node, s *Stage) {
+		s.OnEscalation = r.word(n, `"on_escalation"`, "escalate", "fail", "findings")
+	}},
 	{"needs", func(r *reader, n *yaml.Node, s *Stage) { s.Needs = r.needs(n) }},
 	{"when", func(r *reader, n *yaml.Node, s *Stage) { s.When = r.expr(n, "when", `"when"`) }},
+	{"for_each", func(r *reader, n *yaml.Node, s *Stage) { s.ForEach = r.forEach(n) }},
+	{"contract", func(r *reader, n *yaml.Node, s *Stage) { s.Contract = r.str(n, `"contract"`) }},
 	{"inputs", func(r *reader, n *yaml.Node, s *Stage) {
 		s.Inputs = r.entries(n, `"inputs"`, "input", r.isParamName)
 	}},
@@ -130,6 +104,8 @@ var stageKeys = []key[Stage]{
 	{"env", func(r *reader, n *yaml.Node, s *Stage) { s.Env = r.entries(n, `"env"`, "env", r.isEnvName) }},
 	{"dir", func(r *reader, n *yaml.Node, s *Stage) { s.Dir = r.filled(n, `"dir"`) }},
 	{"writes", func(r *reader, n *yaml.Node, s *Stage) { s.Writes = r.boolean(n, `"writes"`) }},
+	{"allowed_paths", func(r *reader, n *yaml.Node, s *Stage) { s.AllowedPaths = r.globs(n) }},
+	{"cache", func(r *reader, n *yaml.Node, s *Stage) { s.Cache = r.boolean(n, `"cache"`) }},
 	{"requires_approval", func(r *reader, n *yaml.Node, s *Stage) { s.RequiresApproval = r.approval(n) }},
 	{"on_interrupt", func(r *reader, n *yaml.Node, s *Stage) {
 		s.OnInterrupt = r.word(n, `"on_interrupt"`, "rerun", "ask", "fail")

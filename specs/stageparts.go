@@ -1,6 +1,7 @@
 package specs
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,12 +16,12 @@ const codePattern diag.Code = "wrong-pattern"
 
 // script reads the text of run. A bool or a number is taken as the text that stands there: "run: true" is
 // the command "true".
-func (r *reader) script(n *yaml.Node) *source.Scalar {
+func (r *reader) script(n *yaml.Node, what string) *source.Scalar {
 	if n.Kind == yaml.ScalarNode && n.Style&yaml.TaggedStyle == 0 && !isNull(n) && !isString(n) {
 		s := r.scalar(n)
 		return &s
 	}
-	return r.filled(n, `"run"`)
+	return r.filled(n, what)
 }
 
 func (r *reader) needs(n *yaml.Node) *Needs {
@@ -89,23 +90,34 @@ func (r *reader) feedback(n *yaml.Node) *Feedback {
 	if !ok {
 		return nil
 	}
+	r.formatKeys(n, fs, f, `"feedback"`)
+	return f
+}
+
+// formatKeys checks what goes with which format.
+func (r *reader) formatKeys(n *yaml.Node, fs []field, f *Feedback, what string) {
 	pattern := find(fs, "pattern")
 	format := find(fs, "format")
 	lines := f.Format != nil && f.Format.Value == "lines"
+	if f.Format != nil && f.Format.Value == "junit" && !has(fs, "path") {
+		r.missing(n, f.Format.Span, what+` with the format "junit"`, "path",
+			"name the file that the tool writes its report to, such as path: report.xml; an earlier one is removed before each try")
+	}
 	switch {
 	case lines && pattern == nil:
-		r.missing(n, f.Format.Span, `"feedback" with the format "lines"`, "pattern",
+		r.missing(n, f.Format.Span, what+` with the format "lines"`, "pattern",
 			`give a regular expression with named groups, such as '^(?P<file>[^:]+):(?P<line>\d+): (?P<description>.+)$'`)
 	case pattern != nil && !lines && (f.Format != nil || format == nil):
 		r.diags.Errorf(codeConflict, r.nodeSpan(pattern.key), `"pattern" goes with the format "lines" only`)
 		f.Pattern = nil
 	}
-	return f
 }
+
+var formatWords = []string{"items", "go-test", "go-vet", "lines", "junit"}
 
 var feedbackKeys = []key[Feedback]{
 	{"format", func(r *reader, n *yaml.Node, f *Feedback) {
-		f.Format = r.word(n, `"format"`, "items", "go-test", "go-vet", "lines")
+		f.Format = r.word(n, `"format"`, formatWords...)
 	}},
 	{"path", func(r *reader, n *yaml.Node, f *Feedback) { f.Path = r.str(n, `"path"`) }},
 	{"pattern", func(r *reader, n *yaml.Node, f *Feedback) { f.Pattern = r.pattern(n) }},
@@ -145,40 +157,63 @@ func (r *reader) pattern(n *yaml.Node) *Leaf[string] {
 	return nil
 }
 
-// boolWords are bools to other readers of YAML, or when they are not quoted: nobody means them as a message.
-var boolWords = [...]string{"true", "false", "yes", "no", "on", "off", "y", "n"}
-
-// approval reads requires_approval: a bool, a message, or a mapping that holds the message.
-func (r *reader) approval(n *yaml.Node) *Approval {
+// forEach reads for_each.
+func (r *reader) forEach(n *yaml.Node) *ForEach {
+	f := &ForEach{Span: r.wholeSpan(n)}
+	fs, ok := readKeys(r, n, `"for_each"`, forEachKeys, f)
 	switch {
-	case n.Kind == yaml.ScalarNode && n.Tag == "!!bool":
-		b := r.boolean(n, `"requires_approval"`)
-		if b == nil {
-			return nil
-		}
-		return &Approval{Required: b.Value, Span: b.Span}
-	case n.Kind == yaml.MappingNode:
-		a := &Approval{Required: true, Span: r.wholeSpan(n)}
-		if _, ok := readKeys(r, n, `"requires_approval"`, approvalKeys, a); !ok {
-			return nil
-		}
-		return a
-	case n.Kind == yaml.ScalarNode && isString(n) && slices.Contains(boolWords[:], strings.ToLower(strings.TrimSpace(n.Value))):
-		r.diags.Errorf(codeValue, r.nodeSpan(n), `"requires_approval" must be true, false or a message, and %q is none of them`, short(n.Value)).
-			Help = "write true or false, without quotes; a message says what the person is asked: requires_approval: \"publish the release?\""
+	case !ok && (isString(n) || n.Kind == yaml.SequenceNode):
+		last := &(*r.diags)[len(*r.diags)-1]
+		last.Help = "write for_each: {items: …}, with an expression that gives a list, or a list"
 		return nil
-	case n.Kind == yaml.ScalarNode && isString(n):
-		if m := r.filled(n, `"requires_approval"`); m != nil {
-			return &Approval{Required: true, Message: m, Span: m.Span}
-		}
+	case !ok:
 		return nil
+	case !has(fs, "items"):
+		r.missing(n, r.nodeSpan(n), `"for_each"`, "items", "give an expression that gives a list, or a list: items: inputs.files")
 	}
-	r.wrongKind(n, `"requires_approval"`, "true, false or a message")
-	return nil
+	return f
 }
 
-var approvalKeys = []key[Approval]{
-	{"message", func(r *reader, n *yaml.Node, a *Approval) { a.Message = r.filled(n, `"message"`) }},
+var forEachKeys = []key[ForEach]{
+	{"items", func(r *reader, n *yaml.Node, f *ForEach) {
+		if n.Kind == yaml.SequenceNode {
+			f.List = r.data(n, `"items" of "for_each"`)
+			return
+		}
+		f.Items = r.expr(n, "items", `"items" of "for_each"`)
+	}},
+	{"as", func(r *reader, n *yaml.Node, f *ForEach) {
+		f.As = r.name(n, `"as" of "for_each"`, envName)
+		if f.As != nil && f.As.Value == "index" {
+			r.diags.Errorf(codeValue, f.As.Span, `"as" cannot be "index": each.index is the item's place in the list`)
+			f.As = nil
+		}
+	}},
+	{"max_parallel", func(r *reader, n *yaml.Node, f *ForEach) {
+		f.MaxParallel = r.integer(n, `"max_parallel"`, 1, math.MaxInt32)
+	}},
+}
+
+// globs reads allowed_paths.
+func (r *reader) globs(n *yaml.Node) *Globs {
+	g := &Globs{Span: r.wholeSpan(n)}
+	ok := r.list(n, `"allowed_paths"`, "patterns of paths", func(n *yaml.Node) {
+		if s := r.filled(n, `an entry of "allowed_paths"`); s != nil {
+			g.List = append(g.List, s)
+		}
+	})
+	switch {
+	case !ok:
+		if isString(n) {
+			(*r.diags)[len(*r.diags)-1].Help = "write it as a list: allowed_paths: [" + quote(short(n.Value)) + "]"
+		}
+		return nil
+	case len(n.Content) == 0:
+		r.diags.Errorf(codeValue, r.nodeSpan(n), `"allowed_paths" is empty; no change would be allowed`).
+			Help = "of a stage that changes nothing say writes: false"
+		return nil
+	}
+	return g
 }
 
 func (r *reader) isEnvName(l Leaf[string]) bool {

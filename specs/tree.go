@@ -6,8 +6,14 @@ import (
 	"example.com/pipe/specs/data"
 )
 
-// data reads any value as written.
-func (r *reader) data(n *yaml.Node, what string, depth int) *Data {
+// constant reads any value as written; nothing in it is an expression in CEL.
+func (r *reader) constant(n *yaml.Node, what string) *Data { return r.tree(n, what, 0, false) }
+
+// data reads any value as written, in which expressions may stand.
+func (r *reader) data(n *yaml.Node, what string) *Data { return r.tree(n, what, 0, true) }
+
+// tree reads a value of the given depth. exprs says whether a mapping with the key cel is an expression.
+func (r *reader) tree(n *yaml.Node, what string, depth int, exprs bool) *Data {
 	n, done := r.follow(n)
 	if n == nil {
 		return nil
@@ -19,19 +25,26 @@ func (r *reader) data(n *yaml.Node, what string, depth int) *Data {
 	}
 	switch n.Kind {
 	case yaml.MappingNode:
+		if exprs && r.isCEL(n) {
+			sc := r.cel(n, what)
+			if sc == nil {
+				return nil
+			}
+			return &Data{Kind: CELData, Scalar: sc, Span: sc.Span}
+		}
 		if r.eatenTemplate(n, what) {
 			return nil
 		}
 		fs, _ := r.fields(n, what)
 		d := &Data{Kind: MappingData, Span: r.wholeSpan(n), Fields: make([]*Entry, 0, len(fs))}
 		for _, f := range fs {
-			d.Fields = append(d.Fields, r.entry(f, what, depth+1))
+			d.Fields = append(d.Fields, r.entry(f, what, depth+1, exprs))
 		}
 		return d
 	case yaml.SequenceNode:
 		d := &Data{Kind: SequenceData, Span: r.wholeSpan(n), Items: make([]*Data, 0, len(n.Content))}
 		for _, item := range n.Content {
-			if v := r.data(item, what, depth+1); v != nil {
+			if v := r.tree(item, what, depth+1, exprs); v != nil {
 				d.Items = append(d.Items, v)
 			}
 		}
@@ -62,10 +75,10 @@ func (r *reader) scalarData(n *yaml.Node, what string) *Data {
 	return &Data{Kind: ValueData, Value: v, Span: r.nodeSpan(n)}
 }
 
-func (r *reader) entry(f field, what string, depth int) *Entry {
+func (r *reader) entry(f field, what string, depth int, exprs bool) *Entry {
 	return &Entry{
 		Name:  Leaf[string]{f.name, r.nodeSpan(f.key)},
-		Value: r.data(f.value, what, depth),
+		Value: r.tree(f.value, what, depth, exprs),
 	}
 }
 
@@ -82,7 +95,7 @@ func (r *reader) entries(n *yaml.Node, what, of string, check func(Leaf[string])
 		if !check(name) {
 			continue
 		}
-		out = append(out, &Entry{Name: name, Value: r.data(f.value, of+` "`+short(f.name)+`"`, 0)})
+		out = append(out, &Entry{Name: name, Value: r.data(f.value, of+` "`+short(f.name)+`"`)})
 	}
 	return out
 }

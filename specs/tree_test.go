@@ -49,6 +49,9 @@ func dumpValue(b *strings.Builder, f *source.File, path string, v reflect.Value)
 		return
 	}
 	for i := range v.NumField() {
+		if !v.Type().Field(i).IsExported() {
+			continue
+		}
 		dumpValue(b, f, path+"."+v.Type().Field(i).Name, v.Field(i))
 	}
 }
@@ -58,19 +61,22 @@ func spanText(f *source.File, s source.Span) string {
 }
 
 func TestTree(t *testing.T) {
-	f := readFile(t, "testdata/pipeline/good.yaml")
-	p, diags := ParsePipeline(f)
-	if len(diags) > 0 || p.Incomplete {
-		t.Fatal(diags.Text(f))
+	for _, name := range []string{"good", "whole"} {
+		f := readFile(t, "testdata/pipeline/"+name+".yaml")
+		p, diags := ParsePipeline(f)
+		if len(diags) > 0 || p.Incomplete {
+			t.Fatal(diags.Text(f))
+		}
+		golden(t, "testdata/pipeline/"+name+".tree", dump(f, p))
 	}
-	golden(t, "testdata/pipeline/good.tree", dump(f, p))
-
-	f = readFile(t, "testdata/project/good.yaml")
-	pr, diags := ParseProject(f)
-	if len(diags) > 0 {
-		t.Fatal(diags.Text(f))
+	for _, name := range []string{"good", "commands"} {
+		f := readFile(t, "testdata/project/"+name+".yaml")
+		pr, diags := ParseProject(f)
+		if len(diags) > 0 {
+			t.Fatal(diags.Text(f))
+		}
+		golden(t, "testdata/project/"+name+".tree", dump(f, pr))
 	}
-	golden(t, "testdata/project/good.tree", dump(f, pr))
 }
 
 // CRLF and a byte order mark change nothing but the bytes.

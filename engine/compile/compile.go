@@ -66,7 +66,7 @@ type stageInfo struct {
 
 	allAbove bool           // it gives no needs, so it waits for all above
 	targeted bool           // a loop leads here
-	prompt   *source.Scalar // of an agent, read from its file where it has one
+	prompt   *specs.Text // of an agent, read from its file where it has one
 }
 
 // compile works through the document in the order in which later steps need earlier ones.

@@ -29,6 +29,17 @@ func (c *compiler) executor(i int) {
 		c.command(s)
 	case syn.Agent != nil:
 		c.agent(i)
+	default:
+		c.notYet(s)
+	}
+}
+
+// notYet reports a stage that runs what the compiler has no plan for.
+func (c *compiler) notYet(s *stageInfo) {
+	for _, key := range []string{"command", "uses", "pipeline"} {
+		if at, there := s.syn.Key(key); there {
+			c.diags.Errorf(CodeUnknownKind, at, "this program can't run a stage by %q", key)
+		}
 	}
 }
 
@@ -69,7 +80,11 @@ func (c *compiler) agent(i int) {
 		n.Prompt = c.text(s.prompt, "prompt", scope.Place{Stage: i})
 		n.PromptBrief, n.PromptOpenItems = promptNames(n.Prompt)
 	}
-	c.checkKind(s, kindAgent, "prompt", s.prompt, syn.Agent.Span)
+	var text *source.Scalar
+	if s.prompt != nil && !s.prompt.CEL {
+		text = &s.prompt.Scalar
+	}
+	c.checkKind(s, kindAgent, "prompt", text, syn.Agent.Span)
 }
 
 // findAgent gives the agent of a name, else the default one, else nil.

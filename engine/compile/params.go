@@ -151,7 +151,7 @@ func constant(diags *diag.List, d *specs.Data, what string) (value.Value, bool) 
 			list = append(list, v)
 		}
 		return list, ok
-	case specs.UnknownData:
+	case specs.CELData, specs.UnknownData:
 	}
 	return nil, false
 }

@@ -62,12 +62,12 @@ func (c *compiler) stage(i int) {
 }
 
 // text compiles a text that is read by a process or a person; nil for nil.
-func (c *compiler) text(sc *source.Scalar, key string, at scope.Place) *plan.Template {
-	if sc == nil {
+func (c *compiler) text(text *specs.Text, key string, at scope.Place) *plan.Template {
+	if text == nil {
 		return nil
 	}
 	at.Key = key
-	t, _ := c.typer.Template(sc, false, at)
+	t := c.typer.Text(text, at)
 	return &t
 }
 
@@ -120,6 +120,11 @@ func (c *compiler) envValue(d *specs.Data, name string, at scope.Place) (plan.Te
 		}
 		t, _ := c.typer.Template(d.Scalar, false, at)
 		return t, true
+	case specs.CELData:
+		if d.Scalar == nil {
+			return plan.Template{}, false
+		}
+		return c.typer.Text(&specs.Text{Scalar: *d.Scalar, CEL: true}, at), true
 	case specs.ValueData:
 		if d.Value == nil {
 			dd := c.diags.Errorf(CodeType, d.Span, "env %s has no value", name)
@@ -142,11 +147,15 @@ func (c *compiler) envValue(d *specs.Data, name string, at scope.Place) (plan.Te
 
 // dir compiles a stage's folder, which lies in the workspace.
 func (c *compiler) dir(sc *source.Scalar, at scope.Place) *plan.Template {
-	t := c.text(sc, "dir", at)
-	if t != nil && t.IsLiteral() {
+	if sc == nil {
+		return nil
+	}
+	at.Key = "dir"
+	t, _ := c.typer.Template(sc, false, at)
+	if t.IsLiteral() {
 		inWorkspace(&c.diags, sc.Text, sc.Span, "dir")
 	}
-	return t
+	return &t
 }
 
 // inWorkspace reports a path that leads out of the workspace.
@@ -180,7 +189,7 @@ func (c *compiler) loadPrompt(s *stageInfo) {
 		return
 	}
 	sc := wholeFile(file)
-	s.prompt = &sc
+	s.prompt = &specs.Text{Scalar: sc}
 }
 
 // wholeFile gives a file's text as one scalar whose characters know their places.
@@ -213,9 +222,13 @@ func eachText(s *stageInfo, visit func(string)) {
 			data(it)
 		}
 	}
-	scalar(s.syn.When)
+	if s.syn.When != nil {
+		visit(s.syn.When.Text)
+	}
 	scalar(s.syn.Dir)
-	scalar(s.prompt)
+	if s.prompt != nil {
+		visit(s.prompt.Text)
+	}
 	for _, es := range [][]*specs.Entry{s.syn.Inputs, s.syn.Env} {
 		for _, e := range es {
 			data(e.Value)
@@ -223,10 +236,12 @@ func eachText(s *stageInfo, visit func(string)) {
 	}
 	for _, cs := range [][]*specs.Check{s.syn.PreChecks, s.syn.PostChecks} {
 		for _, ck := range cs {
-			scalar(ck.Validation)
+			if ck.Validation != nil {
+				visit(ck.Validation.Text)
+			}
 		}
 	}
-	if s.syn.RequiresApproval != nil {
-		scalar(s.syn.RequiresApproval.Message)
+	if a := s.syn.RequiresApproval; a != nil && a.Message != nil {
+		visit(a.Message.Text)
 	}
 }

@@ -14,9 +14,36 @@ import (
 
 // Expression compiles a bare expression, which must give a value of type want. Nil: it was reported as
 // wrong.
-func (t *Typer) Expression(sc *source.Scalar, want value.Type, at Place) *plan.Expr {
-	e, _ := t.typed(*sc, want, at)
+func (t *Typer) Expression(x *specs.Expr, want value.Type, at Place) *plan.Expr {
+	e, _ := t.typed(x.Scalar, x.CEL, want, at)
 	return e
+}
+
+// Text compiles a text for a process or a person.
+func (t *Typer) Text(text *specs.Text, at Place) plan.Template {
+	if text.CEL {
+		out, _ := t.alone(&text.Scalar, at)
+		return out
+	}
+	out, _ := t.Template(&text.Scalar, false, at)
+	return out
+}
+
+// alone compiles a value that is nothing but an expression in CEL.
+func (t *Typer) alone(sc *source.Scalar, at Place) (plan.Template, value.Type) {
+	out := plan.Template{At: sc.Span.Start}
+	if sc.Span.File != t.file {
+		out.File = sc.Span.File
+	}
+	e, typ := t.typed(*sc, true, value.Of(value.Any), at)
+	if e == nil {
+		return out, typ
+	}
+	if typ.Optional || typ.Kind == value.Null {
+		t.missing(*sc, typ, at)
+	}
+	out.Parts = []plan.Part{{Expr: e}}
+	return out, typ
 }
 
 // compiled is what the plan needs of a compiled expression.
@@ -25,8 +52,15 @@ type compiled struct {
 	scope value.Type // what it reads
 }
 
-// typed compiles one expression and gives the type of its values.
-func (t *Typer) typed(sc source.Scalar, want value.Type, at Place) (*plan.Expr, value.Type) {
+// CodeCEL is the code of an expression in CEL where there can be none yet.
+const CodeCEL diag.Code = "cel"
+
+// typed compiles one expression, of CEL if cel is set, and gives the type of its values.
+func (t *Typer) typed(sc source.Scalar, cel bool, want value.Type, at Place) (*plan.Expr, value.Type) {
+	if cel {
+		t.diags.Errorf(CodeCEL, sc.Span, "expressions in CEL are not known to this program")
+		return nil, value.Of(value.Any)
+	}
 	c, ok := t.program(sc, want, at)
 	if !ok {
 		return nil, value.Of(value.Any)
@@ -103,7 +137,7 @@ func (t *Typer) Template(sc *source.Scalar, alone bool, at Place) (plan.Template
 			out.Parts = append(out.Parts, plan.Part{Text: p.Text})
 			continue
 		}
-		e, et := t.typed(p.Expr, value.Of(value.Any), at)
+		e, et := t.typed(p.Expr, false, value.Of(value.Any), at)
 		if e == nil {
 			continue
 		}
@@ -178,6 +212,10 @@ func (t *Typer) Data(d *specs.Data, at Place) (plan.Template, value.Type) {
 	case specs.ValueData:
 		out.Value = d.Value
 		return out, value.TypeOf(d.Value)
+	case specs.CELData:
+		if d.Scalar != nil {
+			return t.alone(d.Scalar, at)
+		}
 	case specs.MappingData:
 		return t.mapping(d, at)
 	case specs.SequenceData:

@@ -1,0 +1,99 @@
+package specs
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// boolWords are bools to other readers of YAML, or when they are not quoted: nobody means them as a message.
+var boolWords = [...]string{"true", "false", "yes", "no", "on", "off", "y", "n"}
+
+// approval reads requires_approval: a bool, a message, or a mapping that holds the message and more.
+func (r *reader) approval(n *yaml.Node) *Approval {
+	switch {
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!bool":
+		b := r.boolean(n, `"requires_approval"`)
+		if b == nil {
+			return nil
+		}
+		return &Approval{Required: b.Value, Span: b.Span}
+	case r.isCEL(n):
+		m := r.message(n, `"requires_approval"`)
+		if m == nil {
+			return nil
+		}
+		return &Approval{Required: true, Message: m, Span: m.Span}
+	case n.Kind == yaml.MappingNode:
+		a := &Approval{Required: true, Span: r.wholeSpan(n)}
+		if !r.approvalKeys(n, `"requires_approval"`, a) {
+			return nil
+		}
+		return a
+	case n.Kind == yaml.ScalarNode && isString(n) && slices.Contains(boolWords[:], strings.ToLower(strings.TrimSpace(n.Value))):
+		r.diags.Errorf(codeValue, r.nodeSpan(n), `"requires_approval" must be true, false or a message, and %q is none of them`, short(n.Value)).
+			Help = "write true or false, without quotes; a message says what the person is asked: requires_approval: \"publish the release?\""
+		return nil
+	case n.Kind == yaml.ScalarNode && isString(n):
+		if m := r.filled(n, `"requires_approval"`); m != nil {
+			return &Approval{Required: true, Message: &Text{*m, false}, Span: m.Span}
+		}
+		return nil
+	}
+	r.wrongKind(n, `"requires_approval"`, "true, false or a message")
+	return nil
+}
+
+// approvalKeys reads the keys of an approval.
+func (r *reader) approvalKeys(n *yaml.Node, what string, a *Approval) bool {
+	_, ok := readKeys(r, n, what, approvalKeys, a)
+	return ok
+}
+
+var approvalKeys = []key[Approval]{
+	{"message", func(r *reader, n *yaml.Node, a *Approval) { a.Message = r.message(n, `"message"`) }},
+	{"approvers", func(r *reader, n *yaml.Node, a *Approval) {
+		ok := r.list(n, `"approvers"`, "names", func(n *yaml.Node) {
+			if s := r.str(n, `an entry of "approvers"`); s != nil && r.fresh(*s, a.Approvers, `"approvers"`) {
+				a.Approvers = append(a.Approvers, *s)
+			}
+		})
+		switch {
+		case !ok && isString(n):
+			(*r.diags)[len(*r.diags)-1].Help = "write it as a list: approvers: [" + short(n.Value) + "]"
+		case ok && len(n.Content) == 0:
+			r.diags.Errorf(codeValue, r.nodeSpan(n), `"approvers" is empty; nobody could answer`).Help = "without the key anybody may"
+		}
+	}},
+	{"timeout", func(r *reader, n *yaml.Node, a *Approval) {
+		a.Timeout = r.duration(n, `"timeout" of an approval`, time.Nanosecond)
+	}},
+	{"on_timeout", func(r *reader, n *yaml.Node, a *Approval) {
+		a.OnTimeout = r.word(n, `"on_timeout" of an approval`, "reject", "approve", "fail")
+	}},
+	{"on_reject", func(r *reader, n *yaml.Node, a *Approval) {
+		if n.Kind != yaml.MappingNode {
+			a.OnReject = r.word(n, `"on_reject"`, "fail", "skip")
+			if a.OnReject == nil && isString(n) {
+				(*r.diags)[len(*r.diags)-1].Help = "to send work back name a stage: on_reject: {target_stage: ID}"
+			}
+			return
+		}
+		l := &Loop{Span: r.wholeSpan(n)}
+		fs, ok := readKeys(r, n, `"on_reject"`, returnKeys, l)
+		if ok && !has(fs, "target_stage") {
+			r.missing(n, l.Span, `"on_reject"`, "target_stage", "name the stage that works on what was rejected")
+		}
+		a.Return = l
+	}},
+}
+
+var returnKeys = []key[Loop]{
+	{"target_stage", func(r *reader, n *yaml.Node, l *Loop) { l.TargetStage = r.name(n, `"target_stage"`, stageID) }},
+	{"max_iterations", func(r *reader, n *yaml.Node, l *Loop) {
+		l.MaxIterations = r.integer(n, `"max_iterations"`, 1, math.MaxInt32)
+	}},
+}

@@ -1,0 +1,50 @@
+package specs
+
+import (
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// escalation reads what follows from an escalation beside waiting.
+func (r *reader) escalation(n *yaml.Node) *Escalation {
+	e := &Escalation{Span: r.wholeSpan(n)}
+	fs, ok := readKeys(r, n, `"escalation"`, escalationKeys, e)
+	if !ok {
+		return nil
+	}
+	if after := find(fs, "on_timeout"); after != nil && !has(fs, "timeout") {
+		r.diags.Errorf(codeConflict, r.nodeSpan(after.key), `"on_timeout" of "escalation" needs a "timeout"; without one it is never reached`).
+			Help = "add how long a person has to decide: timeout: 24h"
+		e.OnTimeout = nil
+	}
+	return e
+}
+
+var escalationKeys = []key[Escalation]{
+	{"timeout", func(r *reader, n *yaml.Node, e *Escalation) {
+		e.Timeout = r.duration(n, `"timeout" of "escalation"`, time.Nanosecond)
+	}},
+	{"on_timeout", func(r *reader, n *yaml.Node, e *Escalation) {
+		e.OnTimeout = r.word(n, `"on_timeout" of "escalation"`, "abort", "fail")
+	}},
+	{"notify", func(r *reader, n *yaml.Node, e *Escalation) {
+		r.list(n, `"notify"`, "mappings with a script to run", func(n *yaml.Node) {
+			p := &Notify{Span: r.wholeSpan(n)}
+			fs, ok := readKeys(r, n, `an entry of "notify"`, notifyKeys, p)
+			switch {
+			case !ok && isString(n):
+				(*r.diags)[len(*r.diags)-1].Help = "write it as a script to run: {run: " + quote(short(n.Value)) + "}"
+			case !ok:
+			case !has(fs, "run"):
+				r.missing(n, r.nodeSpan(n), `an entry of "notify"`, "run", "give the script that tells somebody: run: ./notify.sh")
+			case p.Run != nil:
+				e.Notify = append(e.Notify, p)
+			}
+		})
+	}},
+}
+
+var notifyKeys = []key[Notify]{
+	{"run", func(r *reader, n *yaml.Node, p *Notify) { p.Run = r.script(n, `"run"`) }},
+}

@@ -1,0 +1,207 @@
+package specs
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"example.com/pipe/engine/diag"
+)
+
+// executorKeys are the keys that say what a stage runs; it has exactly one of them.
+var executorKeys = []string{"run", "agent", "command", "uses", "pipeline"}
+
+// companions are the keys that go with some of the executor keys only.
+var companions = []struct {
+	name  string
+	owner []string
+	help  string
+}{
+	{"shell", []string{"run"}, "a shell goes with a script"},
+	{"prompt", []string{"agent"}, "a prompt goes with an agent"},
+	{"prompt_file", []string{"agent"}, "a prompt goes with an agent"},
+	{"with", []string{"uses", "pipeline"}, `what a stage is given is "inputs"; "with" goes with a kind, a plugin or a pipeline`},
+	{"on_escalation", []string{"pipeline"}, "it says what becomes of an escalation inside of a pipeline"},
+}
+
+// The word of uses that makes a stage an approval, whose keys are those of requires_approval.
+const usesApproval = "approval"
+
+// executor checks the keys that say what a stage runs, and what goes with them, and reads "with".
+func (r *reader) executor(n *yaml.Node, s *Stage, fs []field, what string) {
+	var own *field // the key that says what runs
+	for _, name := range executorKeys {
+		switch f := find(fs, name); {
+		case f == nil:
+		case own == nil:
+			own = f
+		default:
+			r.conflict(f, own, what, "a stage runs one thing: "+oneOf(executorKeys))
+		}
+	}
+	if own == nil {
+		r.noExecutor(n, fs, what)
+	}
+	for _, c := range companions {
+		f := find(fs, c.name)
+		if f == nil || slices.ContainsFunc(c.owner, func(o string) bool { return has(fs, o) }) {
+			continue
+		}
+		if own != nil {
+			r.conflict(f, own, what, c.help)
+		} else if c.name == "shell" {
+			r.diags.Errorf(codeConflict, r.nodeSpan(f.key), `"shell" of %s has no "run" that it could run`, what)
+		}
+	}
+	prompt, file := find(fs, "prompt"), find(fs, "prompt_file")
+	if prompt != nil && file != nil {
+		r.conflict(file, prompt, what, "give the prompt once")
+	}
+	if own == nil {
+		return
+	}
+	switch {
+	case own.name == "agent" && prompt == nil && file == nil && !slices.Contains(r.meant[n], "prompt_file"):
+		r.missing(n, r.nodeSpan(own.key), what, "prompt", `say what the agent is to do: "prompt" or "prompt_file"`)
+	case own.name == "uses" && s.Uses != nil && s.Uses.Value == usesApproval:
+		r.gate(s, fs, what)
+		return
+	case own.name == "pipeline":
+		r.notWith(s, notOfPipeline, what+", which runs a pipeline")
+	}
+	if with := find(fs, "with"); with != nil && (has(fs, "uses") || has(fs, "pipeline")) {
+		if v, done := r.follow(with.value); v != nil {
+			s.With = &With{Entries: r.entries(v, `"with"`, "with", r.isParamName), Span: r.nodeSpan(with.key)}
+			done()
+		}
+	}
+}
+
+// noExecutor reports a stage that does not say what it runs.
+func (r *reader) noExecutor(n *yaml.Node, fs []field, what string) {
+	switch {
+	case meantExecutor(fs):
+	case has(fs, "prompt") || has(fs, "prompt_file"):
+		r.missing(n, r.nodeSpan(n), what, "agent", "a prompt goes with an agent: add agent: NAME")
+	case has(fs, "with"):
+		r.missing(n, r.nodeSpan(find(fs, "with").key), what, "uses", `"with" goes with a kind or a plugin, uses: NAME, or with a pipeline, pipeline: NAME`)
+	default:
+		r.missing(n, r.nodeSpan(n), what, "run",
+			`say what it runs: "run" with a script, "agent" with a "prompt", "command" with a command of the project, "uses" with a kind or a plugin, or "pipeline"`)
+	}
+}
+
+// gate reads a stage that is nothing but an approval.
+func (r *reader) gate(s *Stage, fs []field, what string) {
+	s.Gate = &Approval{Required: true, Span: s.Uses.Span}
+	r.notWith(s, notOfApproval, what+", which is an approval")
+	with := find(fs, "with")
+	if with == nil {
+		return
+	}
+	if v, done := r.follow(with.value); v != nil {
+		s.Gate.Span = r.wholeSpan(v)
+		r.approvalKeys(v, `"with" of `+what, s.Gate)
+		done()
+	}
+}
+
+// barred is a key that some stages can't have, and what to do instead.
+type barred struct{ name, help string }
+
+var notOfPipeline = []barred{
+	{"inputs", `a pipeline gets its inputs through "with"`},
+	{"outputs", "its outputs are those that the pipeline itself declares"},
+	{"feedback", `its items are those that the pipeline left open: on_escalation: findings`},
+	{"retry", "what is tried again is a stage: give the stages of the pipeline a retry"},
+	{"timeout", "give the stages of the pipeline a timeout"},
+	{"env", `give the pipeline an input, and its stages an "env" that reads it`},
+	{"dir", "the stages of the pipeline say where they work"},
+	{"writes", "the stages of the pipeline say whether they write"},
+	{"allowed_paths", "give the stages of the pipeline their allowed_paths"},
+	{"cache", "give the stages of the pipeline a cache"},
+	{"on_interrupt", "the stages of the pipeline say what follows"},
+}
+
+var notOfApproval = []barred{
+	{"requires_approval", "the stage is the approval already"},
+	{"contract", "it runs nothing that a contract could hold for"},
+	{"inputs", `what the person reads is the "message" in "with"`},
+	{"outputs", "its outputs are by and reason"},
+	{"post_checks", `who may answer is "approvers" in "with"`},
+	{"feedback", "a person answers with yes or no"},
+	{"feedback_loop", `work is sent back by "on_reject" in "with": {target_stage: …}`},
+	{"retry", "it runs nothing that could be tried again"},
+	{"timeout", `the time that a person has is "timeout" in "with"`},
+	{"env", "it runs nothing that reads an environment"},
+	{"dir", "it runs nothing"},
+	{"writes", "it runs nothing that writes"},
+	{"allowed_paths", "it runs nothing that writes"},
+	{"cache", "an answer holds for one run"},
+	{"on_interrupt", "it runs nothing that could be interrupted"},
+}
+
+// notOfFinally are the keys that a stage of finally can't have: one runs after another, once, and waits for
+// nobody.
+var notOfFinally = []barred{
+	{"needs", "the stages of finally run one after another, in the order of the document"},
+	{"feedback_loop", "finally holds no loops: nothing runs again when the run has ended"},
+	{"for_each", "finally holds no for_each; loop in the script"},
+	{"pipeline", "finally runs no pipelines; give it a stage of its own"},
+	{"requires_approval", "the run has ended, and nobody is waited for"},
+	{"cache", "what has to be done at the end is done each time"},
+}
+
+// notWith reports the keys that can't stand in a stage.
+func (r *reader) notWith(s *Stage, bars []barred, what string) {
+	for _, b := range bars {
+		if at, there := s.Key(b.name); there {
+			r.diags.Errorf(codeConflict, at, "%q cannot stand in %s", b.name, what).Help = b.help
+		}
+	}
+}
+
+// ofFinally checks a stage of finally.
+func (r *reader) ofFinally(s *Stage) {
+	const what = "a stage of finally"
+	r.notWith(s, notOfFinally, what)
+	if s.Gate != nil {
+		r.diags.Errorf(codeConflict, s.Uses.Span, `"uses: approval" cannot stand in %s`, what).Help = "the run has ended, and nobody is waited for"
+	}
+	if s.OnInterrupt != nil && s.OnInterrupt.Value == "ask" {
+		r.diags.Errorf(codeConflict, s.OnInterrupt.Span, `"on_interrupt: ask" cannot stand in %s`, what).Help = "the run has ended, and nobody is waited for; write rerun or fail"
+	}
+}
+
+// oneOf lists words as a choice.
+func oneOf(words []string) string {
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// meantExecutor reports whether an unknown key was meant for one that says what runs: then its own
+// diagnostic is enough.
+func meantExecutor(fs []field) bool {
+	for _, f := range fs {
+		if near := diag.Nearest(f.name, executorKeys); near != "" && !isStageKey(f.name) {
+			return true
+		}
+	}
+	return false
+}
+
+func isStageKey(name string) bool {
+	for i := range stageKeyNames {
+		if stageKeyNames[i] == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *reader) conflict(a, b *field, what, help string) {
+	d := r.diags.Errorf(codeConflict, r.nodeSpan(a.key), "%q and %q cannot both stand in %s", a.name, b.name, what)
+	d.Related = []diag.Related{{Span: r.nodeSpan(b.key), Message: strconv.Quote(b.name) + " stands here"}}
+	d.Help = help
+}
