@@ -111,11 +111,16 @@ func TestJSONResult(t *testing.T) {
 		t.Errorf("result %+v", r)
 	}
 
-	// A summary alone is no review.
-	call = newCall(t, "json", "cat")
-	call.Prompt = `{"outputs":{"feedback_items":[]},"summary":"s"}`
-	if out, err := kind.Run(context.Background(), call); err != nil || out.Result != nil || out.Outputs.Len() != 1 {
-		t.Errorf("%+v, %v", out, err)
+	// A summary alone is no review, nor are replies to nothing.
+	for _, said := range []string{
+		`{"outputs":{"feedback_items":[]},"summary":"s"}`,
+		`{"outputs":{"n":1},"summary":"s","replies":[]}`,
+	} {
+		call = newCall(t, "json", "cat")
+		call.Prompt = said
+		if out, err := kind.Run(context.Background(), call); err != nil || out.Class != stage.OK || out.Result != nil || out.Outputs.Len() != 1 {
+			t.Errorf("%s: %+v, %v", said, out, err)
+		}
 	}
 }
 

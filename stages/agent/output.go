@@ -81,10 +81,15 @@ func readJSON(out *proc.Output, log, stageID string) (stage.Outcome, error) {
 	return said, nil
 }
 
-// saysAnything reports whether a document speaks about items. A summary alone does not: it is no review.
+// saysAnything reports whether a document speaks about items. A summary alone does not: it is no review. Nor
+// does an empty list of replies, which is how an agent that was sent nothing back answers to it.
 func saysAnything(doc *value.Object) bool {
-	for name := range doc.All() {
-		if name != "summary" {
+	for name, v := range doc.All() {
+		list, isList := v.(value.List)
+		switch {
+		case name == "summary":
+		case name == "replies" && isList && len(list) == 0:
+		default:
 			return true
 		}
 	}
