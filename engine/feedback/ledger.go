@@ -122,6 +122,11 @@ func (l *Ledger) Waive(ids []string, reason, by string) []Change {
 	return l.settle(ids, func(item Item) Item { return item.with(Waived, item.StatusRound, by, reason) })
 }
 
+// Withdraw gives what taking items out of a ledger's open ones changes, where others stand for them now.
+func (l *Ledger) Withdraw(ids []string, reason string) []Change {
+	return l.settle(ids, func(item Item) Item { return item.with(Withdrawn, item.StatusRound, "", reason) })
+}
+
 // Escalate gives what handing open items to a person changes; the count of disputes starts anew.
 func (l *Ledger) Escalate(ids []string, round int, reason string) []Change {
 	return l.settle(ids, func(item Item) Item {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"example.com/pipe/engine/feedback"
-	"example.com/pipe/engine/stage"
 	"example.com/pipe/engine/value"
 )
 
@@ -16,6 +15,7 @@ const (
 	decisionReferBack = "refer-back"
 	decisionOverride  = "override"
 	decisionAbort     = "abort"
+	decisionFail      = "fail" // of nobody: the deadline has passed
 )
 
 // answer decides about what a person said. It reports whether the run goes on.
@@ -30,11 +30,7 @@ func (d *decider) answer(a Answer) bool {
 	case Approve, Reject:
 		return d.answerApproval(a)
 	case Cancel:
-		if d.s.cancelling {
-			return d.refuse(a, "the run is being cancelled already")
-		}
-		d.emit(RunCancelling{At: d.at, By: a.By, Reason: "cancelled", Why: a.Reason})
-		return a.Live
+		return d.cancel(a)
 	case DecideRetry, DecideReferBack, DecideOverride, DecideAbort:
 		return d.answerEscalation(a)
 	}
@@ -46,94 +42,11 @@ func (d *decider) refuse(a Answer, why string) bool {
 	return false
 }
 
-// ask asks a person before an instance starts.
-func (d *decider) ask(i *instance, tree Tree, again string) {
-	r := ApprovalAsked{Stage: i.path, Iteration: i.iteration, At: d.at, Tree: tree, Again: again}
-	for _, l := range d.s.loopsFor(i) {
-		r.Rounds += max(0, l.counter.Cap-l.counter.Iteration)
-	}
-	if t := i.node.Approval.Message; t != nil {
-		p := d.prepare(i, i.iteration, 1)
-		text, err := t.EvalText(p, p.base)
-		if err != nil {
-			d.failStart(i, i.iteration, d.located(err))
-			return
-		}
-		r.Message = text
-	}
-	d.emit(r)
-}
-
-// loopsFor gives the loops that send work back to i, also those that have not reviewed yet, in plan order.
-func (s *state) loopsFor(i *instance) []*loop {
-	var out []*loop
-	for _, n := range i.frame.graph.sources {
-		if source := itemOf(i.frame.slots[n], i.item); source.isSource() && source.target() == i {
-			out = append(out, s.loopOf(source))
-		}
-	}
-	return out
-}
-
-func (d *decider) answerApproval(a Answer) bool {
-	i, why := d.asked(a.Stage)
-	if i == nil {
-		return d.refuse(a, why)
-	}
-	if a.Kind == Approve && a.Tree.Tracked != i.approval.tree.Tracked {
-		d.refuse(a, fmt.Sprintf("the tree changed since the approval of %q was asked; look again and answer again", i.path))
-		d.ask(i, a.Tree, "the tree changed before the approval")
-		return false
-	}
-	r := ApprovalAnswered{Stage: i.path, Answer: a.ID, Approved: a.Kind == Approve, By: a.By, Reason: a.Reason, At: d.at, Tree: a.Tree}
-	if a.Tree.Hash != i.approval.tree.Hash {
-		r.Warning = "untracked files changed since the approval was asked"
-	}
-	d.emit(r)
-	if a.Kind == Reject {
-		message := fmt.Sprintf("rejected by %s", a.By)
-		if a.Reason != "" {
-			message += ": " + a.Reason
-		}
-		d.fail(i, failure{class: string(stage.Rejected), message: message})
-	}
-	if a.Live {
-		d.fresh = i
-		d.resumeIf(d.s.status == RunIsWaiting)
-	}
-	return a.Live
-}
-
 // resumeIf records that a run that waited goes on.
 func (d *decider) resumeIf(goesOn bool) {
 	if goesOn {
 		d.emit(RunResumed{At: d.at})
 	}
-}
-
-// asked finds the instance that waits for an approval.
-func (d *decider) asked(path string) (*instance, string) {
-	var open []*instance
-	var names []string
-	for _, i := range d.s.all {
-		if i.approval.asked {
-			open = append(open, i)
-			names = append(names, i.path)
-		}
-	}
-	if path != "" {
-		if i := d.s.byPath[path]; i != nil && i.approval.asked {
-			return i, ""
-		}
-		return nil, strings.TrimSuffix(fmt.Sprintf("%q waits for no approval; waiting: %s", path, listOr(names, "nothing")), " ")
-	}
-	switch len(open) {
-	case 0:
-		return nil, "no stage waits for an approval"
-	case 1:
-		return open[0], ""
-	}
-	return nil, "several stages wait for an approval; name one of: " + strings.Join(names, ", ")
 }
 
 func listOr(names []string, none string) string {

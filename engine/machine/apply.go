@@ -33,6 +33,8 @@ func (m *Machine) Apply(r Record) {
 		s.applyFailed(&r)
 	case StageSkipped:
 		s.applySkipped(r)
+	case StageRejected:
+		s.applyRejected(r)
 	case StageNotRun:
 		s.settle(s.at(r.Stage), NotRun)
 	case StageCancelled:
@@ -65,6 +67,14 @@ func (m *Machine) Apply(r Record) {
 		s.applyRaised(r)
 	case EscalationDecided:
 		s.applyDecided(r)
+	case NotifyStarted:
+		s.applyNotify(r)
+	case NotifyFinished:
+		s.close(r.Effect)
+	case FinallyStarted:
+		s.applyFinallyStarted(r)
+	case FinallyFinished:
+		s.applyFinallyFinished(r)
 	case AnswerRefused:
 		s.answers[r.Answer] = true
 	case CheckFailed, EventIgnored: // they are for readers
@@ -93,23 +103,29 @@ func (s *state) applyRunStarted(r RunStarted) {
 }
 
 func (s *state) applyCancelling(r RunCancelling) {
-	s.cancelling = true
+	s.cancelling, s.abandoned = true, s.abandoned || r.Finally
 	s.reason = r.Reason
 	for _, e := range s.escalations {
 		s.release(e)
 	}
 	s.escalations = nil
 	for _, e := range slices.Clone(s.effects) {
-		if e.kind == treeEffect { // nobody needs it any more; a tree that can't be read must not keep a run from ending
+		// Nobody needs it any more; a tree that can't be read must not keep a run from ending.
+		if e.kind == treeEffect && !(e.inst != nil && e.inst.isFinal() && !s.abandoned) {
 			s.close(e.id)
 		}
 	}
 	for _, i := range s.all {
-		if i.started != nil && i.status == Running && !i.isComposite() && !i.stopping {
+		if i.stopsAtCancel(s.abandoned) {
 			i.stopping = true
 			s.stopping++
 		}
 	}
+}
+
+// stopsAtCancel reports whether a try of i runs that a cancel stops.
+func (i *instance) stopsAtCancel(finally bool) bool {
+	return i.status == Running && !i.isComposite() && !i.stopping && (finally || !i.isFinal())
 }
 
 // settle gives i a status in which no try of it runs.
@@ -139,6 +155,7 @@ func (s *state) clearApproval(i *instance) {
 	if i.approval.asked {
 		s.waiting--
 	}
+	s.close(i.approval.timer)
 	i.approval = approval{}
 }
 
@@ -215,6 +232,12 @@ func (s *state) expand(i *instance, r *StageStarted) {
 	for _, slot := range i.body.slots {
 		s.reset(slot)
 	}
+	if final := i.body.final; final != nil {
+		final.live, final.outcome = false, UnknownRunStatus
+		for _, slot := range final.slots {
+			s.reset(slot)
+		}
+	}
 	s.noteClosed(i, i.body.undone == 0)
 	s.refresh(i)
 }
@@ -264,6 +287,14 @@ func (s *state) applySkipped(r StageSkipped) {
 	s.settle(i, Skipped)
 }
 
+// applyRejected settles a review that is an approval: what it found waits for the routing.
+func (s *state) applyRejected(r StageRejected) {
+	i := s.at(r.Stage)
+	i.outputs = nil
+	s.settle(i, Rejected)
+	s.setUnrouted(i, true)
+}
+
 func (s *state) applyCancelled(r StageCancelled) {
 	i := s.at(r.Stage)
 	if i.body != nil {
@@ -299,6 +330,9 @@ func (s *state) applyStale(r StageStale) {
 	i.before = nil
 	if i.body != nil {
 		i.body.live = false
+		if i.body.final != nil {
+			i.body.final.live = false
+		}
 	}
 	s.settle(i, Stale)
 	if i.group != nil && i.group.status != Running && i.group.status != Stale {

@@ -69,7 +69,11 @@ func (s *state) applyAsked(r ApprovalAsked) {
 	if !i.approval.asked {
 		s.waiting++
 	}
-	i.approval = approval{asked: true, tree: r.Tree}
+	s.close(i.approval.timer)
+	i.approval = approval{asked: true, tree: r.Tree, timer: r.Effect}
+	if r.Effect != "" {
+		s.open(&openEffect{id: r.Effect, inst: i, kind: deadlineEffect, until: r.Until})
+	}
 	i.startTree = nil
 	i.status = Waiting
 	s.setHolding(i, false)
@@ -77,12 +81,12 @@ func (s *state) applyAsked(r ApprovalAsked) {
 }
 
 func (s *state) applyAnswered(r ApprovalAnswered) {
-	s.answers[r.Answer] = true
-	i := s.at(r.Stage)
-	if i.approval.asked {
-		s.waiting--
+	if r.Answer != "" {
+		s.answers[r.Answer] = true
 	}
-	i.approval = approval{approved: r.Approved, unchecked: r.Approved, tree: r.Tree}
+	i := s.at(r.Stage)
+	s.clearApproval(i)
+	i.approval = approval{approved: r.Approved, unchecked: r.Approved, tree: r.Tree, by: r.By, reason: r.Reason}
 	i.status = Pending
 	s.refresh(i)
 }
@@ -135,7 +139,10 @@ func (s *state) historyEntry(l *loop, r FeedbackRouted) feedback.HistoryEntry {
 }
 
 func (s *state) applyRaised(r EscalationRaised) {
-	e := &escalation{Escalation: r.Escalation}
+	e := &escalation{Escalation: r.Escalation, timer: r.Effect, onTimeout: r.OnTimeout}
+	if r.Effect != "" {
+		s.open(&openEffect{id: r.Effect, kind: deadlineEffect, until: r.Until, escalation: r.Escalation.ID})
+	}
 	for _, path := range r.Escalation.Sources {
 		e.sources = append(e.sources, s.at(path))
 	}
@@ -151,7 +158,9 @@ func (s *state) applyRaised(r EscalationRaised) {
 }
 
 func (s *state) applyDecided(r EscalationDecided) {
-	s.answers[r.Answer] = true
+	if r.Answer != "" {
+		s.answers[r.Answer] = true
+	}
 	e := s.escalationByID(r.ID)
 	if e == nil {
 		return
@@ -194,6 +203,7 @@ func (s *state) applyDecided(r EscalationDecided) {
 
 // release lets those go on that an escalation held.
 func (s *state) release(e *escalation) {
+	s.close(e.timer)
 	if e.target != nil && e.target.blocked {
 		e.target.blocked = false
 		s.refresh(e.target)
@@ -213,8 +223,14 @@ func (s *state) settleWaived(e *escalation, r EscalationDecided) {
 		return
 	}
 	for _, i := range e.sources {
-		if i.status == Succeeded {
+		switch i.status {
+		case Succeeded:
 			i.accepted = true
+			s.loopOf(i).pending = nil
+			s.refresh(i)
+		case Rejected: // the override stands for the approval
+			i.approval = approval{approved: true, unchecked: true, tree: r.Tree, by: r.By, reason: r.Reason}
+			i.status, i.came = Pending, true
 			s.loopOf(i).pending = nil
 			s.refresh(i)
 		}

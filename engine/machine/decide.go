@@ -27,11 +27,16 @@ type decider struct {
 
 // emit applies a record and keeps it, with the effect that it opens.
 func (d *decider) emit(r Record) {
-	var stops []*instance
-	if _, ok := r.(RunCancelling); ok {
+	var stops []string
+	if c, ok := r.(RunCancelling); ok {
 		for _, i := range d.s.all {
-			if i.status == Running && !i.isComposite() && !i.stopping {
-				stops = append(stops, i)
+			if i.stopsAtCancel(c.Finally) {
+				stops = append(stops, i.effect)
+			}
+		}
+		for _, e := range d.s.effects {
+			if e.kind == notifyEffect {
+				stops = append(stops, e.id)
 			}
 		}
 	}
@@ -51,9 +56,19 @@ func (d *decider) emit(r Record) {
 	case TreeAsked:
 		d.effect(ReadTree{Effect: r.Effect})
 	case RunCancelling:
-		for _, i := range stops {
-			d.effect(Stop{Effect: i.effect})
+		for _, effect := range stops {
+			d.effect(Stop{Effect: effect})
 		}
+	case ApprovalAsked:
+		if r.Effect != "" {
+			d.effect(Timer{Effect: r.Effect, Until: r.Until})
+		}
+	case EscalationRaised:
+		if r.Effect != "" {
+			d.effect(Timer{Effect: r.Effect, Until: r.Until})
+		}
+	case NotifyStarted:
+		d.effect(*d.s.find(r.Effect).notify)
 	}
 }
 
@@ -94,11 +109,21 @@ func (d *decider) take(ev Event) bool {
 		}
 		return d.ignore(ev, e.Effect, "no try with this effect is running")
 	case TimerFired:
-		if o := d.s.find(e.Effect); o != nil && o.kind == timerEffect {
+		switch o := d.s.find(e.Effect); {
+		case o != nil && o.kind == timerEffect:
 			d.emit(RetryDue{Stage: o.inst.path, Effect: e.Effect})
+			return true
+		case o != nil && o.kind == deadlineEffect:
+			d.passed(o)
 			return true
 		}
 		return d.ignore(ev, e.Effect, "no timer with this effect is open")
+	case Notified:
+		if o := d.s.find(e.Effect); o != nil && o.kind == notifyEffect {
+			d.emit(NotifyFinished{Effect: e.Effect, Escalation: o.escalation, At: d.at, Class: e.Class, Message: e.Message})
+			return true
+		}
+		return d.ignore(ev, e.Effect, "no notification with this effect is open")
 	case TreeRead:
 		if o := d.s.find(e.Effect); o != nil && o.kind == treeEffect {
 			d.treeRead(o, e)
@@ -109,7 +134,11 @@ func (d *decider) take(ev Event) bool {
 		d.emit(RunResumed{At: d.at, Ended: e.Ended})
 		return true
 	case Answer:
-		return d.answer(e)
+		passed := d.passDeadlines()
+		if d.s.status.Ended() {
+			return d.refuse(e, fmt.Sprintf("the run has ended (%s)", d.s.status))
+		}
+		return d.answer(e) || passed && e.Live
 	}
 	return d.ignore(ev, "", "this version does not know the event")
 }
@@ -150,11 +179,18 @@ func (d *decider) lost(i *instance, e StageLost) {
 	case plan.FailStage:
 		d.fail(i, failure{class: string(stage.Interrupted), message: "the try was interrupted; on_interrupt is fail"})
 	case plan.Ask:
-		d.emit(EscalationRaised{At: d.at, Escalation: feedback.Escalation{
-			ID: d.newEscalation(), TaskID: d.s.run.TaskID, Sources: []string{i.path},
-			Reason: feedback.ReasonInterrupted, Iterations: i.iteration, History: slices.Clone(d.s.history),
+		why := d.nobodyAsked(i.frame)
+		if i.isFinal() {
+			why = "nobody is asked about what stands in finally"
+		}
+		if why != "" {
+			d.fail(i, failure{class: string(stage.Interrupted), message: "the try was interrupted; on_interrupt is ask, but " + why})
+			return
+		}
+		d.raise(feedback.Escalation{
+			Sources: []string{i.path}, Reason: feedback.ReasonInterrupted, Iterations: i.iteration,
 			Blocking: d.s.ledger.OpenBlocking(i.path),
-		}})
+		})
 	}
 }
 
@@ -175,7 +211,7 @@ func (d *decider) stageEnded(i *instance, e StageEnded) {
 		return
 	}
 	f := failure{class: e.Class, effect: e.Effect, exitCode: e.ExitCode, durationMS: e.DurationMS, message: e.Message}
-	if e.Class == "" && e.Result == nil && i.isSource() {
+	if e.Class == "" && e.Result == nil && i.isSource() && !i.returns() {
 		f.class, f.message = string(stage.ReviewUnavailable), "the review gave no result, so it did not take place"
 	}
 	if f.class != "" {
@@ -188,8 +224,8 @@ func (d *decider) stageEnded(i *instance, e StageEnded) {
 		d.tryFailed(i, f)
 		return
 	}
-	if n := len(d.s.ledger.OpenBlocking(i.path)); n > 0 && i.node.Loop == nil {
-		f.class, f.message = string(stage.Findings), fmt.Sprintf("%d open blocking items, and no feedback_loop that sends them back", n)
+	if n := len(d.s.ledger.OpenBlocking(i.path)); n > 0 && (i.node.Loop == nil || i.returns()) {
+		f.class, f.message = string(stage.Findings), findingsWithoutLoop(n)
 		d.tryFailed(i, f)
 		return
 	}
@@ -272,7 +308,7 @@ func (d *decider) treeRead(o *openEffect, e TreeRead) {
 	}
 	i := o.inst
 	d.emit(rec)
-	if d.s.cancelling {
+	if d.s.cancelling && !(i != nil && i.isFinal()) {
 		return
 	}
 	switch o.purpose {
@@ -288,5 +324,3 @@ func (d *decider) treeRead(o *openEffect, e TreeRead) {
 		d.pause = &e.Tree
 	}
 }
-
-func (d *decider) newEscalation() string { return fmt.Sprintf("x%d", d.s.nextEscalation) }

@@ -24,6 +24,10 @@ var retried = [...]stage.Class{
 	stage.Exit, stage.Timeout, stage.Idle, stage.Protocol, stage.Unavailable, stage.Signal, stage.ReviewUnavailable,
 }
 
+func findingsWithoutLoop(n int) string {
+	return fmt.Sprintf("%d open blocking items, and no feedback_loop that sends them back", n)
+}
+
 // tryFailed schedules another try, or fails the stage.
 func (d *decider) tryFailed(i *instance, f failure) {
 	r := i.node.Retry
@@ -93,7 +97,7 @@ func (d *decider) dropDependents(failed *instance) {
 		queue = queue[1:]
 		for _, n := range i.frame.graph.dependents[i.slot] {
 			for _, dep := range d.dependentParts(i, i.frame.slots[n]) {
-				if dep.status == Pending || dep.status == Stale || dep.status == Waiting {
+				if dep.status == Pending || dep.status == Stale || dep.status == Waiting || dep.isRejected() {
 					d.notRun(dep, failed)
 					queue = append(queue, dep)
 				}
@@ -128,45 +132,4 @@ func (d *decider) dependentParts(i, dep *instance) []*instance {
 		return nil
 	}
 	return dep.items
-}
-
-// closeComposite ends a for_each or a body whose parts are all done.
-func (d *decider) closeComposite(i *instance) {
-	if bad := firstFailed(i); bad != nil {
-		d.fail(i, failure{class: classOf(bad), message: fmt.Sprintf("%q did not succeed", bad.path), reason: bad.reason})
-		return
-	}
-	outputs, err := d.compositeOutputs(i)
-	if err != nil {
-		d.fail(i, failure{class: string(stage.FailedCheck), message: d.m.plan.Locate(err).Error()})
-		return
-	}
-	d.emit(StageSucceeded{Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, At: d.at,
-		DurationMS: d.at.Since(i.started.At), Outputs: outputs})
-}
-
-func classOf(i *instance) string {
-	if i.class != "" {
-		return i.class
-	}
-	return string(stage.Cancelled)
-}
-
-// firstFailed gives the first part of a composite that failed, in plan order; of those that failed by
-// themselves before those that could not run.
-func firstFailed(i *instance) *instance {
-	parts := i.items
-	if !i.isGroup() {
-		parts = i.body.slots
-	}
-	var notRun *instance
-	for _, p := range parts {
-		if p.status == Failed && p.failed() {
-			return p
-		}
-		if p.failed() && notRun == nil {
-			notRun = p
-		}
-	}
-	return notRun
 }

@@ -18,6 +18,8 @@ type graph struct {
 	whole      map[int]set   // of those, the ones that run again as a whole when one item of a for_each does
 	joins      map[int][]int // by source: all sources that a routing of one could ever concern, itself included, ascending
 	bodies     map[int]*graph
+	final      *graph // what stands in finally; nil: nothing
+	first      int    // the place of the first node among those of the graph and its finally
 }
 
 // set is a set of nodes: a bit for each, since a large plan has one for each target. The nil set is empty.
@@ -60,6 +62,10 @@ func newGraph(p *plan.Graph) *graph {
 				g.whole[n.Loop.Target] = g.wholeOf(g.below[n.Loop.Target])
 			}
 		}
+	}
+	if p.Finally != nil {
+		g.final = newGraph(p.Finally)
+		g.final.first = len(p.Nodes)
 	}
 	g.joinSources()
 	return g

@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"example.com/pipe/engine/feedback"
-	"example.com/pipe/engine/plan"
-	"example.com/pipe/engine/stage"
 )
 
 // join is the reviews that are routed together: those that ended since the last routing and that a routing of
@@ -123,52 +121,6 @@ func (d *decider) routed(i *instance, action feedback.Action, rule string) {
 	}
 	d.emit(FeedbackRouted{Source: i.path, Target: c.Target, At: d.at, Action: action, Iteration: c.Iteration,
 		MaxIterations: c.Cap, Rule: rule, Items: ids(d.s.ledger.OpenBlocking(i.path))})
-}
-
-// exhausted ends the rounds of reviews for a rule. Those of them that say so fail; then nobody is asked, and what
-// the others of the join found is not routed. Else a person is asked about the whole join.
-func (d *decider) exhausted(sources, join []*instance, rule string) {
-	var fails []*instance
-	for _, i := range sources {
-		if i.node.Loop.OnExhausted == plan.FailRun {
-			fails = append(fails, i)
-		}
-	}
-	if len(fails) > 0 {
-		join = fails
-	}
-	for _, i := range join {
-		d.routed(i, feedback.Escalate, rule)
-	}
-	for _, i := range fails {
-		d.fail(i, failure{class: string(stage.Findings), reason: rule, message: "the loop is exhausted (" + rule + "); on_exhausted is fail"})
-	}
-	if len(fails) == 0 {
-		d.escalate(join, rule)
-	}
-}
-
-// escalate asks a person what to do with the open blocking items of reviews.
-func (d *decider) escalate(sources []*instance, rule string) {
-	e := feedback.Escalation{ID: d.newEscalation(), TaskID: d.s.run.TaskID, Target: sources[0].target().path, Reason: rule}
-	named := d.s.loopOf(sources[0]).counter
-	for _, i := range sources {
-		e.Sources = append(e.Sources, i.path)
-		c := d.s.loopOf(i).counter
-		if c.Iteration >= c.Cap && named.Iteration < named.Cap {
-			named = c
-		}
-		d.change(d.s.ledger.Escalate(ids(d.s.ledger.OpenBlocking(i.path)), c.Iteration, rule))
-		e.Blocking = append(e.Blocking, d.s.ledger.OpenBlocking(i.path)...)
-	}
-	e.Iterations, e.Max = named.Iteration, named.Cap
-	for _, i := range d.linkedWith(sources[0]) {
-		if !slices.Contains(sources, i) {
-			e.NotReviewedSince = append(e.NotReviewedSince, d.s.ledger.OpenBlocking(i.path)...)
-		}
-	}
-	e.History = slices.Clone(d.s.history)
-	d.emit(EscalationRaised{At: d.at, Escalation: e})
 }
 
 // noChange decides about a target that left tree and outputs as they were although work was sent back to it. It

@@ -70,8 +70,13 @@ func (m *Machine) OpenEffects() []Effect {
 			if e.inst.stopping {
 				out = append(out, Stop{Effect: e.id})
 			}
-		case timerEffect:
+		case timerEffect, deadlineEffect:
 			out = append(out, Timer{Effect: e.id, Until: e.until})
+		case notifyEffect:
+			out = append(out, *e.notify)
+			if m.s.cancelling {
+				out = append(out, Stop{Effect: e.id})
+			}
 		case treeEffect:
 			out = append(out, ReadTree{Effect: e.id, Since: e.since})
 		}

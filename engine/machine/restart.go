@@ -83,10 +83,13 @@ func (d *decider) stale(i *instance, cause StaleCause) {
 
 // parts gives what a composite consists of.
 func (i *instance) parts() []*instance {
-	if i.body != nil {
-		return i.body.slots
+	if i.body == nil {
+		return i.items
 	}
-	return i.items
+	if final := i.body.final; final != nil && final.live {
+		return slices.Concat(i.body.slots, final.slots)
+	}
+	return i.body.slots
 }
 
 // dropBehindFailed records again of stale stages that they can't run, where what failed does not run again.

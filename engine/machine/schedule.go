@@ -2,11 +2,9 @@ package machine
 
 import (
 	"fmt"
-	"slices"
 
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/plan"
-	"example.com/pipe/engine/stage"
 )
 
 // goOn decides all that follows until nothing more can be decided without an event.
@@ -19,7 +17,7 @@ func (d *decider) goOn() {
 // next decides one thing: what has ended is closed, then findings are routed, then stages start.
 func (d *decider) next() bool {
 	if d.s.cancelling {
-		return false
+		return !d.s.abandoned && d.startFinal()
 	}
 	if len(d.s.closed) > 0 {
 		d.closeComposite(d.s.closed[0])
@@ -53,6 +51,17 @@ func (d *decider) startNext() bool {
 	}
 	d.begin(i)
 	return true
+}
+
+// startFinal starts a stage of a finally while all else is being cancelled.
+func (d *decider) startFinal() bool {
+	for _, i := range d.s.ready {
+		if i.isFinal() && d.mayHold(i) {
+			d.begin(i)
+			return true
+		}
+	}
+	return false
 }
 
 // mayHold reports whether i may have the workspace now.
@@ -99,11 +108,14 @@ func (d *decider) begin(i *instance) {
 		d.emit(TreeAsked{Effect: d.newEffect(), Purpose: ForStart, Stage: i.path, Iteration: iteration, At: d.at})
 		return
 	}
-	if i.node.Body != nil {
+	switch {
+	case i.node.Body != nil:
 		d.beginBody(i, p)
-		return
+	case i.node.Kind == approvalKind:
+		d.pass(i, p)
+	default:
+		d.dispatch(i, p)
 	}
-	d.dispatch(i, p)
 }
 
 // wanted evaluates what decides whether a stage starts at all: when, and pre_checks. It reports whether it
@@ -233,8 +245,8 @@ func (d *decider) restPaused() {
 	}
 }
 
-// timers counts the open timers.
-func (s *state) timers() int { return len(s.effects) - s.active }
+// timers counts the waits before another try.
+func (s *state) timers() int { return len(s.effects) - s.active - s.deadlines }
 
 // dropRest records of what can't start any more that it does not run. It reports whether there was any.
 func (d *decider) dropRest() bool {
@@ -246,49 +258,6 @@ func (d *decider) dropRest() bool {
 		}
 	}
 	return any
-}
-
-// failStuck fails the innermost composite that holds a review whose findings can't be routed any more, since
-// another review of its join failed for good. It reports whether there was one.
-func (d *decider) failStuck() bool {
-	for _, i := range slices.Backward(d.s.all) {
-		if i.isComposite() && i.status == Running {
-			f := failure{class: string(stage.Findings), message: "findings could not be routed: another review failed"}
-			if bad := firstFailed(i); bad != nil {
-				f.class, f.reason = classOf(bad), bad.reason
-			}
-			d.fail(i, f)
-			return true
-		}
-	}
-	return false
-}
-
-// finish ends the run: well if nothing failed.
-func (d *decider) finish() {
-	r := RunFinished{At: d.at, Status: RunSucceeded}
-	var cause *instance // what failed by itself comes before what could only not go on
-	for _, i := range d.s.root.slots {
-		if i.met {
-			continue
-		}
-		r.Status = RunFailed
-		if cause == nil || failureReason(cause) == "" || (i.status == Failed && cause.status != Failed) {
-			cause = i
-		}
-	}
-	if cause != nil {
-		r.Reason = failureReason(cause)
-	}
-	if r.Status == RunSucceeded {
-		outputs, err := d.outputsOf(d.s.root)
-		if err != nil {
-			r.Status, r.Reason = RunFailed, d.located(err)
-		}
-		r.Outputs = outputs
-	}
-	r.OpenItems = openItems(&d.s.ledger)
-	d.emit(r)
 }
 
 func failureReason(i *instance) string {
@@ -304,7 +273,9 @@ func failureReason(i *instance) string {
 }
 
 // unaccepted reports whether i is a review that ended and whose loop did not settle.
-func (i *instance) unaccepted() bool { return i.status == Succeeded && i.isSource() && !i.accepted }
+func (i *instance) unaccepted() bool {
+	return (i.status == Succeeded || i.status == Rejected) && i.isSource() && !i.accepted
+}
 
 func openItems(l *feedback.Ledger) []feedback.Item {
 	var out []feedback.Item
@@ -314,18 +285,6 @@ func openItems(l *feedback.Ledger) []feedback.Item {
 		}
 	}
 	return out
-}
-
-// finishCancelled ends a run whose tries have all been stopped.
-func (d *decider) finishCancelled() {
-	reason := d.s.reason
-	for _, i := range d.s.all {
-		switch i.status {
-		case Pending, Stale, Waiting, Running:
-			d.emit(StageCancelled{Stage: i.path, Effect: i.effect, At: d.at})
-		}
-	}
-	d.emit(RunFinished{At: d.at, Status: RunCancelled, Reason: reason, OpenItems: openItems(&d.s.ledger)})
 }
 
 // checks evaluates pre_checks or post_checks. It gives why they don't hold, with a record for each that

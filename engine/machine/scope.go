@@ -38,7 +38,7 @@ func (d *decider) prepare(i *instance, iteration, attempt int) *preparation {
 	}
 	p.base = value.NewObject(
 		value.Field{Name: plan.ScopeInputs, Value: inputs},
-		value.Field{Name: plan.ScopeRun, Value: d.runObject()},
+		value.Field{Name: plan.ScopeRun, Value: d.runObject(i)},
 		value.Field{Name: plan.ScopeIteration, Value: int64(iteration)},
 		value.Field{Name: plan.ScopeAttempt, Value: int64(attempt)},
 		value.Field{Name: plan.ScopeBrief, Value: p.brief},
@@ -54,13 +54,16 @@ func (d *decider) prepare(i *instance, iteration, attempt int) *preparation {
 	return p
 }
 
-func (d *decider) runObject() *value.Object {
-	r := d.s.run
+func (d *decider) runObject(i *instance) *value.Object {
+	r, status := d.s.run, RunRunning
+	if i.isFinal() {
+		status = i.frame.outcome
+	}
 	return value.NewObject(
 		value.Field{Name: plan.RunID, Value: r.Run},
 		value.Field{Name: plan.RunTaskID, Value: r.TaskID},
 		value.Field{Name: plan.RunPipeline, Value: r.Pipeline},
-		value.Field{Name: plan.RunStatus, Value: RunRunning.String()},
+		value.Field{Name: plan.RunStatus, Value: status.String()},
 	)
 }
 
@@ -156,12 +159,23 @@ func (p *preparation) stages(e plan.Expr) *value.Object {
 			continue
 		}
 		for _, stage := range f.Type.Fields {
-			if n, ok := p.i.frame.graph.index[stage.Name]; ok {
-				out.Set(stage.Name, p.d.stageObject(p.i.frame.slots[n]))
+			if i := p.i.frame.find(stage.Name); i != nil {
+				out.Set(stage.Name, p.d.stageObject(i))
 			}
 		}
 	}
 	return out
+}
+
+// find gives the stage with an id that expressions of a frame may name.
+func (f *frame) find(id string) *instance {
+	if n, ok := f.graph.index[id]; ok {
+		return f.slots[n]
+	}
+	if f.of != nil {
+		return f.of.find(id)
+	}
+	return nil
 }
 
 func (p *preparation) holds(e plan.Expr) (bool, error) {

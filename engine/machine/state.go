@@ -27,7 +27,8 @@ type state struct {
 
 	effects    []*openEffect // recorded and not answered, in order of ids
 	nextEffect int
-	active     int         // open dispatches and reads of the tree
+	active     int         // open dispatches, notifications and reads of the tree
+	deadlines  int         // open timers of approvals and escalations
 	stopping   int         // instances whose try is being stopped
 	held       []*instance // those that have the workspace, alone or with others
 	writer     *instance
@@ -48,6 +49,7 @@ type state struct {
 	isShown        bool
 
 	cancelling bool
+	abandoned  bool // what stands in finally is cancelled as well
 	answers    map[string]bool
 }
 
@@ -59,14 +61,19 @@ type openEffect struct {
 	until   Instant // of a timer
 	purpose Purpose // of a tree
 	since   string  // of a tree
+
+	escalation string  // id: of a deadline of one, and of a notification
+	notify     *Notify // of a notification
 }
 
 type effectKind uint8
 
 const (
 	dispatchEffect effectKind = iota + 1
-	timerEffect
+	timerEffect               // the wait before a try
 	treeEffect
+	deadlineEffect // of an approval, or of an escalation
+	notifyEffect
 )
 
 // loop is a feedback loop of two instances.
@@ -80,8 +87,10 @@ type loop struct {
 // escalation is one that is open.
 type escalation struct {
 	feedback.Escalation
-	sources []*instance
-	target  *instance // nil: of an interrupted stage
+	sources   []*instance
+	target    *instance // nil: of an interrupted stage
+	timer     string    // effect of its deadline
+	onTimeout string
 }
 
 // frame holds the instances of one graph.
@@ -92,6 +101,10 @@ type frame struct {
 	prefix string
 	slots  []*instance // by node
 	undone int         // slots that are not done
+
+	final   *frame    // what runs when the rest has ended; nil: nothing
+	of      *frame    // of a final frame: whose it is
+	outcome RunStatus // of a final frame that has begun: what came of the rest
 }
 
 // instance is a node in a frame, or one item of it.
@@ -119,7 +132,9 @@ type instance struct {
 	unmet     int // needs that are not met; of a slot
 	met       bool
 	done      bool
-	undone    int // items that are not done
+	undone    int  // items that are not done
+	under     bool // it is under way, as an item that max_parallel counts
+	underway  int  // items that are
 
 	came     bool          // the iteration of the start that is under way was counted
 	next     int           // attempt to come, after a retry
@@ -152,6 +167,9 @@ type approval struct {
 	approved  bool
 	unchecked bool // approved in an earlier step: compare the tree before the start
 	tree      Tree
+	timer     string // effect of its deadline
+	by        string // who approved it
+	reason    string
 }
 
 func newState(g *graph) state {
@@ -175,8 +193,12 @@ func (s *state) newFrame(g *graph, owner *instance, prefix string) *frame {
 	for i := range g.Nodes {
 		f.slots[i] = s.newInstance(&instance{
 			path: prefix + g.Nodes[i].ID, node: &g.Nodes[i], frame: f, slot: i, item: -1,
-			order: append(slices.Clip(order), i), unmet: len(g.Nodes[i].Needs),
+			order: append(slices.Clip(order), g.first+i), unmet: len(g.Nodes[i].Needs),
 		})
+	}
+	if g.final != nil {
+		f.final = s.newFrame(g.final, owner, prefix)
+		f.final.of = f
 	}
 	return f
 }
@@ -222,6 +244,12 @@ func (i *instance) isDone() bool {
 	return i.meets()
 }
 
+// isFinal reports whether i stands in a finally.
+func (i *instance) isFinal() bool { return i.frame.of != nil }
+
+// isRejected reports whether a person rejected the start of i, which waits for the routing of that.
+func (i *instance) isRejected() bool { return i.status == Rejected }
+
 // failed reports whether i can't meet those who need it any more.
 func (i *instance) failed() bool {
 	return i.status == NotRun || i.status == Cancelled || (i.status == Failed && !i.node.ContinueOnError)
@@ -235,10 +263,43 @@ func (s *state) wantsStart(i *instance) bool {
 	if i.effect != "" || i.stopping || i.asks || i.approval.asked || !i.frame.live {
 		return false
 	}
-	if i.group == nil {
+	switch {
+	case i.isFinal(): // one after another
+		return i.slot == 0 || i.frame.slots[i.slot-1].done
+	case i.group == nil:
 		return i.unmet == 0
 	}
-	return i.group.status == Running && s.itemNeedsMet(i)
+	return i.group.status == Running && s.itemNeedsMet(i) && (i.under || !i.group.isFull())
+}
+
+// isFull reports whether as many items of a for_each are under way as may be at once.
+func (i *instance) isFull() bool {
+	most := i.node.ForEach.MaxParallel
+	return most > 0 && i.underway >= most
+}
+
+// countUnderway keeps count of the items of a for_each that are under way, and lets others come to their start.
+func (s *state) countUnderway(i *instance) {
+	g := i.group
+	if g == nil || g.node.ForEach.MaxParallel == 0 {
+		return
+	}
+	under := i.status == Running || i.status == Waiting || i.came
+	if under == i.under {
+		return
+	}
+	if i.under = under; under {
+		if g.underway++; g.isFull() {
+			for _, item := range g.items {
+				s.place(item)
+			}
+		}
+		return
+	}
+	g.underway--
+	for _, item := range g.items {
+		s.place(item)
+	}
 }
 
 // itemNeedsMet reports whether what one item of a for_each needs is there: the same item of a for_each, else
@@ -268,6 +329,7 @@ func (i *instance) target() *instance {
 
 // refresh makes what is derived from i's status true again: who waits for it, what may start, what is done.
 func (s *state) refresh(i *instance) {
+	s.countUnderway(i)
 	if met := i.meets(); met != i.met {
 		i.met = met
 		s.tellDependents(i)
@@ -341,6 +403,9 @@ func (s *state) tellOwner(i *instance, done bool) {
 		i.frame.undone += delta
 		owner, left = i.frame.owner, i.frame.undone
 	}
+	if i.isFinal() && i.slot+1 < len(i.frame.slots) {
+		s.place(i.frame.slots[i.slot+1])
+	}
 	if owner != nil {
 		s.noteClosed(owner, left == 0)
 	}
@@ -388,11 +453,20 @@ func (s *state) setHolding(i *instance, holding bool) {
 func (s *state) open(e *openEffect) {
 	s.effects = append(s.effects, e)
 	s.nextEffect++
-	if e.kind != timerEffect {
-		s.active++
-	}
-	if e.inst != nil {
+	s.count(e, 1)
+	if e.inst != nil && e.kind != deadlineEffect {
 		e.inst.effect = e.id
+	}
+}
+
+// count keeps the counts of open effects.
+func (s *state) count(e *openEffect, n int) {
+	switch e.kind {
+	case timerEffect:
+	case deadlineEffect:
+		s.deadlines += n
+	default:
+		s.active += n
 	}
 }
 
@@ -418,9 +492,7 @@ func (s *state) close(id string) {
 	}
 	e := s.effects[at]
 	s.effects = slices.Delete(s.effects, at, at+1)
-	if e.kind != timerEffect {
-		s.active--
-	}
+	s.count(e, -1)
 	if e.inst != nil && e.inst.effect == id {
 		e.inst.effect = ""
 	}

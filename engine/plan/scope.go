@@ -104,3 +104,9 @@ const (
 	RoutingImplementationBrief = "implementation_brief"
 	RoutingEscalationContext   = "escalation_context"
 )
+
+// The outputs of a stage that is nothing but an approval.
+const (
+	ApprovalBy     = "by"
+	ApprovalReason = "reason"
+)

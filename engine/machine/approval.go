@@ -1,0 +1,176 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/value"
+)
+
+// approvalKind is the kind of a stage that is nothing but an approval.
+const approvalKind = "approval"
+
+// Who answered where nobody did.
+const (
+	byTimeout    = "timeout"
+	byUnattended = "unattended"
+)
+
+// ask asks a person before an instance starts. Where nobody is there, it is answered at once.
+func (d *decider) ask(i *instance, tree Tree, again string) {
+	a := i.node.Approval
+	r := ApprovalAsked{Stage: i.path, Iteration: i.iteration, At: d.at, Tree: tree, Again: again, Approvers: a.Approvers}
+	for _, l := range d.s.loopsFor(i) {
+		r.Rounds += max(0, l.counter.Cap-l.counter.Iteration)
+	}
+	if a.Message != nil {
+		p := d.prepare(i, i.iteration, 1)
+		text, err := a.Message.EvalText(p, p.base)
+		if err != nil {
+			d.failStart(i, i.iteration, d.located(err))
+			return
+		}
+		r.Message = text
+	}
+	if a.Timeout > 0 && !d.s.run.Unattended {
+		r.Effect, r.Until, r.OnTimeout = d.newEffect(), d.at.Add(time.Duration(a.Timeout)), a.OnTimeout.String()
+	}
+	d.emit(r)
+	if d.s.run.Unattended {
+		d.unanswered(i, byUnattended, "the run is unattended")
+	}
+}
+
+// loopsFor gives the loops that send work back to i, also those that have not reviewed yet, in plan order.
+func (s *state) loopsFor(i *instance) []*loop {
+	var out []*loop
+	for _, n := range i.frame.graph.sources {
+		if source := itemOf(i.frame.slots[n], i.item); source.isSource() && source.target() == i {
+			out = append(out, s.loopOf(source))
+		}
+	}
+	return out
+}
+
+func (d *decider) answerApproval(a Answer) bool {
+	i, why := d.asked(a.Stage)
+	if i == nil {
+		return d.refuse(a, why)
+	}
+	if of := i.node.Approval.Approvers; !mayAnswer(of, a.By) {
+		return d.refuse(a, fmt.Sprintf("%q may not answer the approval of %q; who may: %s", a.By, i.path, strings.Join(of, ", ")))
+	}
+	if a.Kind == Approve && a.Tree.Tracked != i.approval.tree.Tracked {
+		d.refuse(a, fmt.Sprintf("the tree changed since the approval of %q was asked; look again and answer again", i.path))
+		d.ask(i, a.Tree, "the tree changed before the approval")
+		return false
+	}
+	r := ApprovalAnswered{Stage: i.path, Answer: a.ID, Approved: a.Kind == Approve, By: a.By, Reason: a.Reason, At: d.at, Tree: a.Tree}
+	if a.Tree.Hash != i.approval.tree.Hash {
+		r.Warning = "untracked files changed since the approval was asked"
+	}
+	if a.Kind == Approve {
+		d.approve(i, r)
+	} else {
+		d.reject(i, r)
+	}
+	if a.Live {
+		d.fresh = i
+		d.resumeIf(d.s.status == RunIsWaiting)
+	}
+	return a.Live
+}
+
+// mayAnswer reports whether a person is among those who may answer: by name, or by the name before the host.
+func mayAnswer(approvers []string, by string) bool {
+	user, _, _ := strings.Cut(by, "@")
+	return len(approvers) == 0 || slices.Contains(approvers, by) || slices.Contains(approvers, user)
+}
+
+// approve lets a stage start. What it was rejected for before is settled.
+func (d *decider) approve(i *instance, r ApprovalAnswered) {
+	d.emit(r)
+	if i.returns() && len(d.s.ledger.Open(i.path)) > 0 {
+		d.takeResult(i, &feedback.Result{})
+	}
+}
+
+// reject refuses the start of a stage: it fails, is skipped, or work goes back with what the person said.
+func (d *decider) reject(i *instance, r ApprovalAnswered) {
+	d.emit(r)
+	message := "rejected by " + r.By
+	if r.Reason != "" {
+		message += ": " + r.Reason
+	}
+	switch i.node.Approval.OnReject {
+	case plan.RejectSkips:
+		d.emit(StageSkipped{Stage: i.path, Iteration: i.iteration, At: d.at, Reason: string(stage.Rejected)})
+	case plan.RejectReturns:
+		d.takeResult(i, &feedback.Result{Items: []feedback.Item{{Severity: feedback.Blocking, Description: message, SourceAgent: r.By}}})
+		d.emit(StageRejected{Stage: i.path, Iteration: i.iteration, At: d.at})
+	default:
+		d.fail(i, failure{class: string(stage.Rejected), message: message})
+	}
+}
+
+// returns reports whether a rejection of i sends work back.
+func (i *instance) returns() bool { return i.node.Loop != nil && i.node.Loop.OnReject }
+
+// unanswered answers an approval that nobody answered, as its on_timeout says.
+func (d *decider) unanswered(i *instance, by, why string) {
+	r := ApprovalAnswered{Stage: i.path, By: by, Reason: why, At: d.at, Tree: i.approval.tree}
+	switch i.node.Approval.OnTimeout {
+	case plan.TimeoutApproves:
+		r.Approved = true
+		d.approve(i, r)
+	case plan.TimeoutFails:
+		d.emit(r)
+		d.fail(i, failure{class: string(stage.Timeout), message: "nobody answered the approval: " + why})
+	default:
+		d.reject(i, r)
+	}
+}
+
+// pass ends a stage that is nothing but an approval, once it was given.
+func (d *decider) pass(i *instance, p *preparation) {
+	outputs := value.NewObject(
+		value.Field{Name: plan.ApprovalBy, Value: i.approval.by},
+		value.Field{Name: plan.ApprovalReason, Value: i.approval.reason},
+	)
+	p.ended(StageEnded{Outputs: outputs})
+	if why := d.checks(i, "post", i.node.PostChecks, p); why != "" {
+		d.failStart(i, p.iteration, why)
+		return
+	}
+	d.emit(StageSucceeded{Stage: i.path, Iteration: p.iteration, Attempt: p.attempt, At: d.at, Outputs: outputs})
+}
+
+// asked finds the instance that waits for an approval.
+func (d *decider) asked(path string) (*instance, string) {
+	var open []*instance
+	var names []string
+	for _, i := range d.s.all {
+		if i.approval.asked {
+			open = append(open, i)
+			names = append(names, i.path)
+		}
+	}
+	if path != "" {
+		if i := d.s.byPath[path]; i != nil && i.approval.asked {
+			return i, ""
+		}
+		return nil, strings.TrimSuffix(fmt.Sprintf("%q waits for no approval; waiting: %s", path, listOr(names, "nothing")), " ")
+	}
+	switch len(open) {
+	case 0:
+		return nil, "no stage waits for an approval"
+	case 1:
+		return open[0], ""
+	}
+	return nil, "several stages wait for an approval; name one of: " + strings.Join(names, ", ")
+}

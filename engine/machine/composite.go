@@ -1,0 +1,157 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/stage"
+)
+
+// closeComposite ends a for_each or a body of which no part can go on. What stands in a body's finally comes
+// first.
+func (d *decider) closeComposite(i *instance) {
+	bad, failed := d.partsFailed(i)
+	if i.body != nil {
+		status := RunSucceeded
+		if failed {
+			status = RunFailed
+		}
+		if d.finallyRuns(i.body, status, bad.message) {
+			return
+		}
+		if f := i.body.final.failed(); f != nil && !failed {
+			bad, failed = failureOf(f), true
+		}
+	}
+	switch {
+	case failed && d.becomesFindings(i):
+		d.takeFindings(i)
+	case failed:
+		d.fail(i, bad)
+		return
+	case i.isSource() && !i.returns():
+		d.takeResult(i, &feedback.Result{}) // nothing is open inside, so what it gave before is settled
+	}
+	if n := len(d.s.ledger.OpenBlocking(i.path)); n > 0 && !i.isSource() {
+		d.fail(i, failure{class: string(stage.Findings), message: findingsWithoutLoop(n)})
+		return
+	}
+	r := StageSucceeded{Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, At: d.at, DurationMS: d.at.Since(i.started.At)}
+	if !failed {
+		outputs, err := d.compositeOutputs(i)
+		if err != nil {
+			d.fail(i, failure{class: string(stage.FailedCheck), message: d.located(err)})
+			return
+		}
+		r.Outputs = outputs
+	}
+	if why := d.postChecks(i, StageEnded{Outputs: r.Outputs}); why != "" {
+		d.fail(i, failure{class: string(stage.FailedCheck), message: why})
+		return
+	}
+	d.emit(r)
+}
+
+// partsFailed works out how a composite fails whose parts can't go on; false: it doesn't.
+func (d *decider) partsFailed(i *instance) (failure, bool) {
+	if bad := firstFailed(i.own()); bad != nil {
+		return failureOf(bad), true
+	}
+	if left := i.undone; i.isGroup() && left > 0 || i.body != nil && i.body.undone > 0 {
+		return failure{class: string(stage.Findings), message: "findings could not be routed: another review failed"}, true
+	}
+	return failure{}, false
+}
+
+func failureOf(bad *instance) failure {
+	f := failure{class: string(stage.Cancelled), message: fmt.Sprintf("%q did not succeed", bad.path), reason: bad.reason}
+	if bad.class != "" {
+		f.class = bad.class
+	}
+	return f
+}
+
+// failStuck ends the innermost composite that holds a review whose findings can't be routed any more, since
+// another review of its join failed for good. It reports whether there was one.
+func (d *decider) failStuck() bool {
+	for _, i := range slices.Backward(d.s.all) {
+		if i.isComposite() && i.status == Running {
+			d.closeComposite(i)
+			return true
+		}
+	}
+	return false
+}
+
+// own gives the parts of a composite without those of a finally.
+func (i *instance) own() []*instance {
+	if i.isGroup() {
+		return i.items
+	}
+	return i.body.slots
+}
+
+// firstFailed gives the first of the parts of a composite that failed, in plan order; of those that failed by
+// themselves before those that could not run.
+func firstFailed(parts []*instance) *instance {
+	var notRun *instance
+	for _, p := range parts {
+		if p.status == Failed && p.failed() {
+			return p
+		}
+		if p.failed() && notRun == nil {
+			notRun = p
+		}
+	}
+	return notRun
+}
+
+// becomesFindings reports whether a pipeline inside the run failed by exhausted loops alone, and its open items
+// are to become items of its stage.
+func (d *decider) becomesFindings(i *instance) bool {
+	if i.body == nil || i.node.OnEscalation != plan.EscalationFinds {
+		return false
+	}
+	for _, part := range i.body.slots {
+		if part.status == Failed && part.failed() && part.reason == "" || part.status == Cancelled {
+			return false
+		}
+	}
+	return true
+}
+
+// takeFindings makes the open items inside a composite its own.
+func (d *decider) takeFindings(i *instance) {
+	var found []feedback.Item
+	var taken []string
+	for _, part := range d.s.all {
+		if !strings.HasPrefix(part.path, i.path+"/") {
+			continue
+		}
+		for _, item := range d.s.ledger.Open(part.path) {
+			if !slices.Contains(taken, item.ID) {
+				taken = append(taken, item.ID)
+				found = append(found, item)
+			}
+		}
+	}
+	d.change(d.s.ledger.Withdraw(taken, fmt.Sprintf("taken over by %q", i.path)))
+	d.takeResult(i, &feedback.Result{Items: found})
+}
+
+// nobodyAsked reports why no person is asked about what could not be resolved in a frame; "" if one is.
+func (d *decider) nobodyAsked(f *frame) string {
+	for owner := f.owner; owner != nil; owner = owner.frame.owner {
+		switch owner.node.OnEscalation {
+		case plan.EscalationFails, plan.EscalationFinds:
+			return fmt.Sprintf("on_escalation of %q is %s", owner.path, owner.node.OnEscalation)
+		}
+	}
+	if d.s.run.Unattended {
+		return "the run is unattended"
+	}
+	return ""
+}

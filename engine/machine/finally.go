@@ -1,0 +1,160 @@
+package machine
+
+import "slices"
+
+// finish ends the run: well if nothing failed. What stands in its finally comes first.
+func (d *decider) finish() {
+	r := d.ending()
+	if d.finallyRuns(d.s.root, r.Status, r.Reason) {
+		d.goOn()
+		return
+	}
+	if bad := d.s.root.final.failed(); bad != nil && r.Status == RunSucceeded {
+		r.Status, r.Reason, r.Outputs = RunFailed, failureReason(bad), nil
+	}
+	r.OpenItems = openItems(&d.s.ledger)
+	d.emit(r)
+}
+
+// ending works out how the run ends.
+func (d *decider) ending() RunFinished {
+	r := RunFinished{At: d.at, Status: RunSucceeded}
+	var cause *instance // what failed by itself comes before what could only not go on
+	for _, i := range d.s.root.slots {
+		if i.met {
+			continue
+		}
+		r.Status = RunFailed
+		if cause == nil || failureReason(cause) == "" || (i.status == Failed && cause.status != Failed) {
+			cause = i
+		}
+	}
+	if cause != nil {
+		r.Reason = failureReason(cause)
+	}
+	if r.Status == RunSucceeded {
+		outputs, err := d.outputsOf(d.s.root)
+		if err != nil {
+			r.Status, r.Reason = RunFailed, d.located(err)
+		}
+		r.Outputs = outputs
+	}
+	return r
+}
+
+// finallyRuns lets what stands in a frame's finally begin, once all else in the frame has ended with a status.
+// It reports whether it runs; when it has ended, that is recorded and the frame can end too.
+func (d *decider) finallyRuns(f *frame, status RunStatus, reason string) bool {
+	switch final := f.final; {
+	case final == nil:
+		return false
+	case final.outcome == UnknownRunStatus && d.s.abandoned:
+		return false
+	case final.outcome == UnknownRunStatus:
+		d.emit(FinallyStarted{Stage: pathOf(f.owner), Status: status, Reason: reason, At: d.at})
+		return true
+	case !final.live:
+		return false
+	case final.undone > 0:
+		return true
+	}
+	r := FinallyFinished{Stage: pathOf(f.owner), Status: RunSucceeded, At: d.at}
+	if d.s.abandoned {
+		r.Status = RunCancelled
+	} else if f.final.failed() != nil {
+		r.Status = RunFailed
+	}
+	d.emit(r)
+	return false
+}
+
+// failed gives the first part of a finally that failed; nil also without one.
+func (f *frame) failed() *instance {
+	if f == nil {
+		return nil
+	}
+	return firstFailed(f.slots)
+}
+
+// cancel stops the run. What stands in finally runs nevertheless; a cancel while it does stops that as well.
+func (d *decider) cancel(a Answer) bool {
+	running := slices.ContainsFunc(d.s.all, func(i *instance) bool { return i.isFinal() && i.frame.live })
+	if d.s.cancelling && (!running || d.s.abandoned) {
+		return d.refuse(a, "the run is being cancelled already")
+	}
+	last := d.s.root.final != nil && d.s.root.final.live
+	d.emit(RunCancelling{At: d.at, By: a.By, Reason: "cancelled", Why: a.Reason, Finally: d.s.cancelling || last})
+	return a.Live
+}
+
+// finishCancelled ends a run whose tries have all been stopped: what has not ended is cancelled, the innermost
+// first, each graph after what stands in its finally.
+func (d *decider) finishCancelled() {
+	for _, i := range d.s.all {
+		if !i.isFinal() || d.s.abandoned {
+			d.cancelled(i, false)
+		}
+	}
+	if d.s.timers() > 0 {
+		return // a stage of a finally waits for its next try
+	}
+	for _, i := range slices.Backward(d.s.all) {
+		if i.status != Running || !i.isComposite() {
+			continue
+		}
+		if i.body != nil && d.finallyRuns(i.body, RunCancelled, d.s.reason) {
+			d.goOn()
+			return
+		}
+		d.cancelled(i, true)
+	}
+	if d.finallyRuns(d.s.root, RunCancelled, d.s.reason) {
+		d.goOn()
+		return
+	}
+	for _, i := range d.s.all { // what stands in a finally that never came
+		d.cancelled(i, false)
+	}
+	d.emit(RunFinished{At: d.at, Status: RunCancelled, Reason: d.s.reason, OpenItems: openItems(&d.s.ledger)})
+}
+
+// cancelled records that an instance that has not ended is cancelled; of composites that run only if asked for.
+func (d *decider) cancelled(i *instance, composite bool) {
+	switch i.status {
+	case Running:
+		if i.isComposite() != composite {
+			return
+		}
+	case Pending, Stale, Waiting, Rejected:
+	default:
+		return
+	}
+	d.emit(StageCancelled{Stage: i.path, Effect: i.effect, At: d.at})
+}
+
+func (s *state) applyFinallyStarted(r FinallyStarted) {
+	final := s.frameOf(r.Stage).final
+	final.live, final.outcome = true, r.Status
+	for _, i := range final.slots {
+		s.refresh(i)
+	}
+	if final.owner != nil {
+		s.noteClosed(final.owner, final.undone == 0)
+	}
+}
+
+func (s *state) applyFinallyFinished(r FinallyFinished) {
+	final := s.frameOf(r.Stage).final
+	final.live = false
+	if final.owner != nil {
+		s.noteClosed(final.owner, true)
+	}
+}
+
+// frameOf gives the frame that a stage owns; "" is the run.
+func (s *state) frameOf(path string) *frame {
+	if path == "" {
+		return s.root
+	}
+	return s.at(path).body
+}
