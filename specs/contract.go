@@ -1,0 +1,259 @@
+package specs
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/source"
+)
+
+// Contract is the syntax tree of a contract document. A nil field is a key that is not there, or one whose
+// value was reported as wrong.
+type Contract struct {
+	File *source.File
+	Span source.Span
+
+	Name        *Leaf[string]
+	Description *Leaf[string]
+	Version     *Leaf[string] // the author's own: a whole number or a text
+	Inputs      *Schema       // input_schema
+	Outputs     *Schema       // output_schema
+	PreChecks   []*Check
+	PostChecks  []*Check
+	Cacheable   *Leaf[bool]
+}
+
+// Schema is input_schema or output_schema: what must be there and what may be. No name stands twice in the
+// schemas of a contract; only an optional input has a default.
+type Schema struct {
+	Required []*Param
+	Optional []*Param
+	Span     source.Span
+}
+
+// bareName is a name that a check can read alone, without an object before it.
+var bareName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// wordsOfExpr are names that mean something else in an expression.
+var wordsOfExpr = [...]string{"true", "false", "nil", "null", "and", "or", "not", "in", "contains", "matches", "startsWith", "endsWith", "let", "if", "else"}
+
+// ParseContract reads a contract document: YAML or, where the file's name ends in ".md", the YAML between the
+// two lines "---" with which it begins. The tree holds what could be read and is never nil.
+func ParseContract(f *source.File) (*Contract, diag.List) {
+	var diags diag.List
+	c := &Contract{File: f}
+	if IsMarkdown(f.Name) {
+		if f = frontMatter(f, &diags); f == nil {
+			return c, diags
+		}
+	}
+	doc := load(f, &diags)
+	n := doc.content()
+	if n == nil {
+		if !diags.HasErrors() {
+			diags.Errorf(codeEmpty, point(f, 0), "the contract holds no keys").
+				Help = "a contract has at least the key name; then input_schema, output_schema, pre_checks, post_checks"
+		}
+		return c, diags
+	}
+	r := newReader(doc, &diags)
+	n, done := r.follow(n)
+	if n == nil {
+		return c, diags
+	}
+	defer done()
+	c.Span = r.wholeSpan(n)
+	fs, ok := readKeys(r, n, "the contract", contractKeys, c)
+	if !ok {
+		return c, diags
+	}
+	if !has(fs, "name") {
+		r.missing(n, point(f, r.offset(n)), "the contract", "name", "add a line such as: name: task-summary")
+	}
+	r.distinct(c)
+	return c, diags
+}
+
+var contractKeys = []key[Contract]{
+	{"name", func(r *reader, n *yaml.Node, c *Contract) { c.Name = r.name(n, `"name" of the contract`, pipelineName) }},
+	{"description", func(r *reader, n *yaml.Node, c *Contract) {
+		c.Description = r.str(n, `"description" of the contract`)
+	}},
+	{"version", func(r *reader, n *yaml.Node, c *Contract) { c.Version = r.contractVersion(n) }},
+	{"input_schema", func(r *reader, n *yaml.Node, c *Contract) { c.Inputs = r.schema(n, "input_schema", "input") }},
+	{"output_schema", func(r *reader, n *yaml.Node, c *Contract) { c.Outputs = r.schema(n, "output_schema", "output") }},
+	{"pre_checks", func(r *reader, n *yaml.Node, c *Contract) { c.PreChecks = r.checks(n, `"pre_checks"`) }},
+	{"post_checks", func(r *reader, n *yaml.Node, c *Contract) { c.PostChecks = r.checks(n, `"post_checks"`) }},
+	{"cacheable", func(r *reader, n *yaml.Node, c *Contract) { c.Cacheable = r.boolean(n, `"cacheable"`) }},
+}
+
+// contractVersion reads the author's version, which is not the language's: a whole number or a text.
+func (r *reader) contractVersion(n *yaml.Node) *Leaf[string] {
+	const what, want = `"version" of the contract`, "a whole number or a text"
+	switch {
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!int":
+		return &Leaf[string]{n.Value, r.nodeSpan(n)}
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!float":
+		r.wrongKind(n, what, want)
+		(*r.diags)[len(*r.diags)-1].Help = "quote it: version: " + quote(short(n.Value))
+		return nil
+	case isNull(n), n.Kind != yaml.ScalarNode:
+		r.wrongKind(n, what, want)
+		return nil
+	}
+	return r.str(n, what)
+}
+
+// schema reads one of the two schemas.
+func (r *reader) schema(n *yaml.Node, name, of string) *Schema {
+	s := &Schema{Span: r.wholeSpan(n)}
+	list := func(n *yaml.Node, section string) []*Param {
+		what := fmt.Sprintf("%q of %q", section, name)
+		var out []*Param
+		ok := r.list(n, what, of+"s, each with a name and a type", func(n *yaml.Node) {
+			if p := r.schemaEntry(n, what, of, section == "required"); p != nil {
+				out = append(out, p)
+			}
+		})
+		if !ok && n.Kind == yaml.MappingNode && len(n.Content) >= 2 {
+			(*r.diags)[len(*r.diags)-1].Help = fmt.Sprintf("write an entry for each: - {name: %s, type: string}", short(n.Content[0].Value))
+		}
+		return out
+	}
+	_, ok := readKeys(r, n, `"`+name+`"`, []key[Schema]{
+		{"required", func(_ *reader, n *yaml.Node, s *Schema) { s.Required = list(n, "required") }},
+		{"optional", func(_ *reader, n *yaml.Node, s *Schema) { s.Optional = list(n, "optional") }},
+	}, s)
+	if !ok {
+		if n.Kind == yaml.SequenceNode {
+			(*r.diags)[len(*r.diags)-1].Help = "put the list under required or optional"
+		}
+		return nil
+	}
+	return s
+}
+
+// schemaEntry reads an entry of required or optional; nil if it has no name.
+func (r *reader) schemaEntry(n *yaml.Node, what, of string, required bool) *Param {
+	if n.Kind != yaml.MappingNode {
+		r.wrongKind(n, "an entry of "+what, "a mapping with a name and a type")
+		if isString(n) && bareName.MatchString(n.Value) {
+			(*r.diags)[len(*r.diags)-1].Help = "write - {name: " + n.Value + ", type: string}, with the type that it has"
+		}
+		return nil
+	}
+	p := &Param{}
+	label := "an entry of " + what
+	if name := nameOf(n); name != "" {
+		label = fmt.Sprintf("%s %q", of, short(name))
+		p.Name.Value = short(name) // for what is said of its other keys
+	}
+	fs, _ := r.fields(n, label)
+	named := find(fs, "name")
+	r.param(n, p, label, schemaKeys)
+	p.Span = r.wholeSpan(n)
+	if named == nil {
+		r.missing(n, r.nodeSpan(n), label, "name", "give the name by which checks read it: name: summary")
+		return nil
+	}
+	if !p.Name.Span.IsValid() {
+		return nil // its name was reported
+	}
+	switch {
+	case p.Default == nil:
+	case of == "output":
+		r.diags.Errorf(codeConflict, p.Default.Span, "output %q has a default, and only inputs have one", p.Name.Value).
+			Help = "drop it: who reads an optional output says what stands for a missing one, such as x ?? \"\""
+		p.Default = nil
+	case required:
+		r.diags.Errorf(codeConflict, p.Default.Span, "input %q is required, so its default is never used", p.Name.Value).
+			Help = "move it to optional, or drop default"
+		p.Default = nil
+	}
+	return p
+}
+
+// nameOf gives the name of an entry as written, for messages.
+func nameOf(n *yaml.Node) string {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == "name" && n.Content[i+1].Kind == yaml.ScalarNode {
+			return n.Content[i+1].Value
+		}
+	}
+	return ""
+}
+
+// schemaKeys are those of an entry of a schema: a declaration that holds its own name, and is required by
+// where it stands.
+var schemaKeys = append([]key[Param]{
+	{"name", func(r *reader, n *yaml.Node, p *Param) {
+		l := r.name(n, `"name"`, bareName)
+		switch {
+		case l == nil:
+		case slices.Contains(wordsOfExpr[:], l.Value):
+			r.diags.Errorf(codeValue, l.Span, "%q is a word of expressions, so a check could not read what has this name", l.Value).
+				Help = "give it another name"
+		default:
+			p.Name = *l
+		}
+	}},
+}, slices.DeleteFunc(slices.Clone(inputKeys), func(k key[Param]) bool { return k.name == "required" })...)
+
+// distinct reports names that stand twice in the schemas: checks read inputs and outputs in one scope.
+func (r *reader) distinct(c *Contract) {
+	type place struct {
+		of string
+		at source.Span
+	}
+	seen := map[string]place{}
+	for _, s := range []struct {
+		of     string
+		schema *Schema
+	}{{"input", c.Inputs}, {"output", c.Outputs}} {
+		if s.schema == nil {
+			continue
+		}
+		for _, p := range slices.Concat(s.schema.Required, s.schema.Optional) {
+			first, twice := seen[p.Name.Value]
+			if !twice {
+				seen[p.Name.Value] = place{s.of, p.Name.Span}
+				continue
+			}
+			msg, help := "the %s %q is declared twice", ""
+			if first.of != s.of {
+				msg, help = "the %s %q is also an input, and checks read both by their bare names", "give one of them another name, such as new_"+p.Name.Value
+			}
+			d := r.diags.Errorf(codeDuplicateKey, p.Name.Span, msg, s.of, p.Name.Value)
+			d.Help, d.Related = help, []diag.Related{{Span: first.at, Message: "first declared here"}}
+		}
+	}
+}
+
+// IsMarkdown reports whether a file is Markdown by its name.
+func IsMarkdown(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".md") }
+
+// IsContract reports whether a document is a contract rather than a pipeline by what stands at the beginning
+// of its lines: a key that only a contract has, and no stages.
+func IsContract(f *source.File) bool {
+	found := false
+	for n := 1; n <= f.Lines(); n++ {
+		key, _, ok := strings.Cut(f.Line(n), ":")
+		if !ok {
+			continue
+		}
+		switch strings.Trim(key, `"' `) {
+		case "stages":
+			if key[0] != ' ' {
+				return false
+			}
+		case "input_schema", "output_schema", "pre_checks", "post_checks", "cacheable":
+			found = found || key[0] != ' '
+		}
+	}
+	return found
+}
