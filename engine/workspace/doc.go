@@ -7,7 +7,8 @@
 // followed; without .pipe, .artifacts and .tot-docs at the root, without what the caller excludes (reports
 // that stages write) and without the files that our own stdout and stderr go to. A tree's hash is equal for
 // equal trees, whatever happened in between; so is that of its tracked part, which also depends on what is
-// tracked. The store is the folder of a run that keeps its trees: private git objects, or manifests.
+// tracked. The store is the folder of a run that keeps its trees: private git objects, or manifests. A worktree
+// is a git worktree of a run's own, in which the run works instead of in the project's folder.
 //
 // Contract. In a git work tree git itself reads the tree, through an index of our own that is made anew from
 // the user's for each reading (so that the result depends on the files only, and costs what "git status"
@@ -19,6 +20,9 @@
 // Elsewhere the root is walked, nothing is ignored, and every file counts as tracked. A file that vanishes
 // while it is read is not in the tree; one that can't be read is an error that names it (git passes over an
 // untracked folder that can't be entered).
+//
+// A Worktree writes to the repository what it is for and nothing else: the worktree, and a branch named after
+// the run; each of its steps can be cut off by a kill and done again.
 //
 // Read and Changed may be called from several goroutines. What the lock of a workspace is: journal.Acquire
 // on ".pipe/workspace.lock". When a tree is read, and what follows from a difference: engine/driver and
