@@ -13,6 +13,8 @@ import (
 	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/workspace"
+	"example.com/pipe/specs"
 )
 
 // The names of what lies in a run's folder of frozen files. The files themselves are named by their sums.
@@ -140,7 +142,7 @@ func (p *Project) changes(ix *index) []Change {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(p.Root, name)
 		}
-		b, err := os.ReadFile(name)
+		b, err := workspace.ReadRegular(name, specs.MaxSize)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			out = append(out, Change{f.Original, "removed"})

@@ -111,7 +111,7 @@ func (p *Project) find(ref, dir string) (place, error) {
 			file = filepath.Join(dir, file)
 		}
 		name := strings.TrimSuffix(filepath.Base(file), pipelineExt)
-		if _, err := os.Stat(file); err != nil {
+		if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 			return place{}, &NotFoundError{What: "pipeline", Ref: ref, Help: fmt.Sprintf("no file %q", file)}
 		}
 		shown := file
@@ -125,7 +125,7 @@ func (p *Project) find(ref, dir string) (place, error) {
 		if !fs.ValidPath(file) {
 			break
 		}
-		if _, err := fs.Stat(at.base, file); err == nil {
+		if _, err := fs.Lstat(at.base, file); err == nil {
 			at.Name, at.File, at.path = ref, path.Join(at.File, ref+pipelineExt), file
 			return at, nil
 		}
@@ -159,7 +159,8 @@ func (p *Project) noPipeline(ref string) error {
 }
 
 // Load finds a pipeline by its name, or by its path relative to dir ("": the project), parses, compiles and
-// checks it. The error is a *NotFoundError or one of reading; what is wrong with the document is in Diags.
+// checks it. The error is a *NotFoundError or one of listing what there is; what is wrong with the document,
+// and that it can't be read, is in Diags.
 func (p *Project) Load(ref, dir string) (*Loaded, error) {
 	if dir == "" {
 		dir = p.Root
@@ -168,13 +169,16 @@ func (p *Project) Load(ref, dir string) (*Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := fs.ReadFile(at.base, at.path)
-	if err != nil {
-		return nil, fmt.Errorf("reading pipeline %q: %w", at.File, err)
-	}
 	l := &Loaded{Name: at.Name, File: at.File, Shipped: at.Shipped}
 	if p.config != nil {
 		l.keep("config", ConfigFile, ConfigFile, p.config, false)
+	}
+	b, err := p.read(at, path.Base(at.path), specs.MaxSize)
+	if err != nil {
+		l.Doc = new(specs.Pipeline)
+		l.Diags.Add(p.Diags...)
+		unreadable(&l.Diags, at.File, err)
+		return l, nil
 	}
 	file := l.keep("pipeline", at.File, p.original(at), b, at.Shipped)
 	doc, diags := specs.ParsePipeline(file)
@@ -200,9 +204,15 @@ func (p *Project) Load(ref, dir string) (*Loaded, error) {
 
 // codes of what is odd about the files of pipelines.
 const (
-	codeFileName diag.Code = "file-name"
-	codeFileType diag.Code = "file-type"
+	codeFileName   diag.Code = "file-name"
+	codeFileType   diag.Code = "file-type"
+	codeUnreadable diag.Code = "file-unreadable"
 )
+
+// unreadable reports a file that can't be read.
+func unreadable(diags *diag.List, name string, err error) {
+	diags.Errorf(codeUnreadable, source.NewFile(name, "").Span(0, 0), "%q can't be read: %v", name, err)
+}
 
 // otherName warns of a pipeline that is run by another name than it gives itself.
 func (l *Loaded) otherName(doc *specs.Pipeline) {
@@ -223,8 +233,11 @@ func (p *Project) Strays() diag.List {
 			continue // Pipelines reports it
 		}
 		for _, e := range entries {
+			file := path.Join(dir.File, e.Name())
+			if e.IsDir() && strings.HasSuffix(e.Name(), pipelineExt) {
+				out.Warnf(codeFileType, source.NewFile(file, "").Span(0, 0), "%q is a folder, and no pipeline", file)
+			}
 			if name, ok := strings.CutSuffix(e.Name(), ".yml"); ok && !e.IsDir() {
-				file := path.Join(dir.File, e.Name())
 				out.Warnf(codeFileType, source.NewFile(file, "").Span(0, 0), "%q is no pipeline by its name: pipelines end in %s", file, pipelineExt).
 					Help = fmt.Sprintf("rename it to %s%s", name, pipelineExt)
 			}
@@ -246,23 +259,38 @@ func (p *Project) prompt(l *Loaded, at place, name string) (*source.File, error)
 	if path.IsAbs(name) {
 		return nil, errors.New("it must be relative to the pipeline")
 	}
-	if at.Shipped {
-		b, err := fs.ReadFile(at.base, path.Join(path.Dir(at.path), name))
-		if err != nil {
-			return nil, bareError(err)
-		}
-		return l.keep("prompt", path.Join(path.Dir(at.File), name), "", b, true), nil
+	b, err := p.read(at, name, maxPrompt)
+	if err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(string(b)) == "" {
+		return nil, errors.New("it is empty, expected the text of a prompt")
 	}
 	shown := path.Join(path.Dir(at.File), name)
-	file := filepath.FromSlash(shown)
+	original := shown
+	if at.Shipped {
+		original = ""
+	}
+	f := l.keep("prompt", shown, original, b, at.Shipped)
+	l.Diags.Add(specs.CheckText(f)...)
+	return f, nil
+}
+
+// maxPrompt is the size that a prompt_file may have, in bytes: more than any agent reads.
+const maxPrompt = 1 << 20
+
+// read reads a file of at most max bytes, whose name is relative to the folder of a pipeline. The error does
+// not name it.
+func (p *Project) read(at place, name string, max int64) ([]byte, error) {
+	if at.Shipped {
+		b, err := fs.ReadFile(at.base, path.Join(path.Dir(at.path), name))
+		return b, bareError(err)
+	}
+	file := filepath.FromSlash(path.Join(path.Dir(at.File), name))
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(p.Root, file)
 	}
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return nil, bareError(err)
-	}
-	return l.keep("prompt", shown, shown, b, false), nil
+	return workspace.ReadRegular(file, max)
 }
 
 // keep takes a file among those that a run freezes.

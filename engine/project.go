@@ -78,13 +78,13 @@ func OpenProject(dir string, opt Options) (*Project, error) {
 	if p.opt.NewID == nil {
 		p.opt.NewID = newIDs(p.opt.Now)
 	}
-	b, err := os.ReadFile(filepath.Join(root, ConfigFile))
+	b, err := workspace.ReadRegular(filepath.Join(root, ConfigFile), specs.MaxSize)
 	switch {
 	case err == nil:
 		p.config = b
-		p.Config, p.Diags = specs.ParseProject(source.NewFile(ConfigFile, string(b)))
+		p.Config, p.Diags = specs.ParseProject(p.ConfigSource())
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("read %s: %w", ConfigFile, err)
+		unreadable(&p.Diags, ConfigFile, err)
 	}
 	p.State = filepath.Join(root, workspace.StateDir)
 	if s := p.Config.State; s != nil && s.Value != "" {
@@ -95,6 +95,9 @@ func OpenProject(dir string, opt Options) (*Project, error) {
 	}
 	return p, nil
 }
+
+// ConfigSource is the text of pipe.yaml, for what is shown of it; empty where there is none that can be read.
+func (p *Project) ConfigSource() *source.File { return source.NewFile(ConfigFile, string(p.config)) }
 
 // newIDs gives ULIDs that ascend also within a millisecond.
 func newIDs(now func() time.Time) func() string {

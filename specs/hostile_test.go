@@ -52,7 +52,7 @@ func TestHostileDocuments(t *testing.T) {
 		"deep mappings":        {frame + "inputs: " + strings.Repeat("{a: ", 3_000) + strings.Repeat("}", 3_000), codeUnknownKey},
 		"deep lists":           {frame + "inputs:\n" + strings.Repeat("- ", 9_000) + "x\n", codeKind},
 		"too deep for YAML":    {frame + "inputs: " + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000), codeSyntax},
-		"too large":            {frame + "description: " + strings.Repeat("x", maxSize), codeSize},
+		"too large":            {frame + "description: " + strings.Repeat("x", MaxSize), codeSize},
 		"too many values":      {frame + "description: [" + strings.Repeat("a,", maxStructure) + "]", codeSize},
 		"too many lines":       {frame + "stages:\n" + strings.Repeat("-\n", maxStructure), codeSize},
 		"one long line":        {stages("{id: ä, run: x, when: a ==, x: [}", 1), codeSyntax},
@@ -94,6 +94,27 @@ func TestHostileDocuments(t *testing.T) {
 				t.Error("a control character reached the text")
 			}
 		})
+	}
+}
+
+// A text that is no document, such as a prompt, must be UTF-8 without NUL bytes.
+func TestCheckText(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                     "",
+		"any \x1b[1m text\n\t": "",
+		"\ufeffäöü \ufffd":     "",
+		"a\nb\x00\xff":         "x.md:2:2: error: a NUL byte cannot stand in a text [document-encoding]\n",
+		"a\nä\xff\x00":         "x.md:2:2: error: a byte that is not UTF-8 cannot stand in a text [document-encoding]\n",
+		"\xff\xfea\x00b\x00":   "x.md:1:1: error: the file is UTF-16 text, expected UTF-8 [document-encoding]\n",
+		"\xfe\xff\x00a\x00b":   "x.md:1:1: error: the file is UTF-16 text, expected UTF-8 [document-encoding]\n",
+		strings.Repeat("ä", 9): "",
+	} {
+		if got := CheckText(source.NewFile("x.md", text)).Short(); got != want {
+			t.Errorf("%q gives %q, want %q", text, got, want)
+		}
+	}
+	if _, diags := ParsePipeline(source.NewFile("x.yaml", "\xff\xfen\x00")); !strings.HasPrefix(diags.Short(), "x.yaml:1:1: error: the file is UTF-16") {
+		t.Errorf("a pipeline in UTF-16 gives %s", diags.Short())
 	}
 }
 

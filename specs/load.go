@@ -35,8 +35,8 @@ type document struct {
 // before the line in question. So the other mistakes of the file are found in the same go.
 func load(f *source.File, diags *diag.List) *document {
 	doc := &document{file: f, text: f, blank: map[int]bool{}}
-	if len(f.Text()) > maxSize {
-		diags.Errorf(codeSize, point(f, 0), "the file has %d bytes, more than the %d that a document may have", len(f.Text()), maxSize)
+	if len(f.Text()) > MaxSize {
+		diags.Errorf(codeSize, point(f, 0), "the file has %d bytes, more than the %d that a document may have", len(f.Text()), MaxSize)
 		return doc
 	}
 	if n := structure(f.Text()); n > maxStructure {

@@ -11,10 +11,10 @@ import (
 
 // The bounds of a document. They keep the cost of a hostile one near that of a large honest one.
 const (
-	maxSize      = 16 << 20  // bytes
-	maxStructure = 1_000_000 // lines, commas, brackets and dashes: no document has many more nodes than these
-	maxAliased   = 250_000   // nodes reached through aliases and merges
-	maxDepth     = 100       // of a value
+	MaxSize      = 8 << 20 // bytes
+	maxStructure = 300_000 // lines, commas, brackets and dashes: no document has many more nodes than these
+	maxAliased   = 250_000 // nodes reached through aliases and merges
+	maxDepth     = 100     // of a value
 )
 
 // The codes of what keeps a document from being read.
@@ -28,10 +28,50 @@ const (
 	codeDepth    diag.Code = "yaml-depth"
 )
 
+// CheckText looks at a file that holds any text, such as a prompt: it must be UTF-8 without NUL bytes.
+func CheckText(f *source.File) diag.List {
+	var diags diag.List
+	text := f.Text()
+	if isUTF16(f, &diags) {
+		return diags
+	}
+	at := strings.IndexByte(text, 0)
+	what := "a NUL byte"
+	if bad := firstInvalid(text); at < 0 || bad >= 0 && bad < at {
+		at, what = bad, "a byte that is not UTF-8"
+	}
+	if at >= 0 {
+		diags.Errorf(codeEncoding, f.Span(at, at+1), "%s cannot stand in a text", what).Help = "save the file as UTF-8 text"
+	}
+	return diags
+}
+
+// firstInvalid returns the offset of the first byte that is not UTF-8; -1: there is none.
+func firstInvalid(text string) int {
+	for i, r := range text {
+		if r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// isUTF16 reports a text of another encoding than ours, by its byte order mark.
+func isUTF16(f *source.File, diags *diag.List) bool {
+	if !strings.HasPrefix(f.Text(), "\xff\xfe") && !strings.HasPrefix(f.Text(), "\xfe\xff") {
+		return false
+	}
+	diags.Errorf(codeEncoding, f.Span(0, 1), "the file is UTF-16 text, expected UTF-8").Help = "save the file as UTF-8 text"
+	return true
+}
+
 // clean returns the text with each character that YAML has no place for replaced by U+FFFD, so that the
 // rest can be read and columns stay as they are. It reports the first of them and how many there are.
 func clean(f *source.File, diags *diag.List) string {
 	text := f.Text()
+	if isUTF16(f, diags) {
+		return ""
+	}
 	first, n := -1, 0
 	what := ""
 	for i := 0; i < len(text); {
@@ -97,6 +137,11 @@ func unreadable(r rune, size int, b byte) string {
 
 // structure counts what nodes are made of, as an upper bound that costs one pass.
 func structure(text string) int {
-	return strings.Count(text, "\n") + strings.Count(text, ",") + strings.Count(text, "[") +
+	return lines(text) + strings.Count(text, ",") + strings.Count(text, "[") +
 		strings.Count(text, "{") + strings.Count(text, "- ")
+}
+
+// lines counts the ends of lines: LF, CR LF and the lone CR.
+func lines(text string) int {
+	return strings.Count(text, "\n") + strings.Count(text, "\r") - strings.Count(text, "\r\n")
 }

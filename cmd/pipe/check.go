@@ -66,12 +66,8 @@ func (o *checkOptions) run(context.Context) error {
 	n := 0
 	for _, t := range targets {
 		if t.ref == "" {
-			file, err := configOf(t.project)
-			if err != nil {
-				return err
-			}
 			diags.Add(t.project.Diags...)
-			files = append(files, file)
+			files = append(files, t.project.ConfigSource())
 			continue
 		}
 		l, err := t.project.Load(t.ref, o.dir)
@@ -97,15 +93,6 @@ func what(pipelines int) string {
 		return engine.ConfigFile
 	}
 	return plural(pipelines, "pipeline")
-}
-
-// configOf reads a project's pipe.yaml, for what is shown of it.
-func configOf(p *engine.Project) (*source.File, error) {
-	b, err := os.ReadFile(filepath.Join(p.Root, engine.ConfigFile))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", engine.ConfigFile, err)
-	}
-	return source.NewFile(engine.ConfigFile, string(b)), nil
 }
 
 // targets names what to look at. A folder stands for the pipelines in it, that of a project for all of the project.
@@ -201,7 +188,7 @@ func noPipelines(dir string) error {
 }
 
 func exists(path string) bool {
-	_, err := os.Stat(path)
+	_, err := os.Lstat(path) // a link that leads nowhere is to be reported
 	return err == nil
 }
 

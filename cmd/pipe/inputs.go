@@ -12,6 +12,7 @@ import (
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/value"
+	"example.com/pipe/engine/workspace"
 	"example.com/pipe/specs/data"
 )
 
@@ -62,7 +63,13 @@ func readInputs(params []plan.Param, file string, pairs []string, read func(stri
 		}
 		given.Set(name, v)
 	}
-	wrong = append(wrong, checkInputs(params, declared, names, given, len(wrong) > 0)...)
+	where := func(name string) string {
+		if file == "" || file == "-" || seen[name] {
+			return ""
+		}
+		return fmt.Sprintf(" in %q", file)
+	}
+	wrong = append(wrong, checkInputs(params, declared, names, given, where, len(wrong) > 0)...)
 	if len(wrong) > 0 {
 		return nil, usagef("%s", strings.Join(wrong, "\n      "))
 	}
@@ -71,17 +78,17 @@ func readInputs(params []plan.Param, file string, pairs []string, read func(stri
 
 // checkInputs says what is wrong with the inputs as a whole. What could not be read is missing in given and
 // was reported before.
-func checkInputs(params []plan.Param, declared map[string]plan.Param, names []string, given *value.Object, unread bool) []string {
+func checkInputs(params []plan.Param, declared map[string]plan.Param, names []string, given *value.Object, where func(string) string, unread bool) []string {
 	var wrong []string
 	for name, v := range given.All() {
 		p, ok := declared[name]
 		switch {
 		case !ok:
-			wrong = append(wrong, unknownInput(name, names))
+			wrong = append(wrong, unknownInput(name, where(name), names))
 		case v == nil && !p.Required:
 		default:
 			if err := p.Type.Check(v); err != nil {
-				wrong = append(wrong, fmt.Sprintf("input %q: %v", name, err))
+				wrong = append(wrong, fmt.Sprintf("input %q%s: %v", name, where(name), err))
 			}
 		}
 	}
@@ -101,14 +108,14 @@ func checkInputs(params []plan.Param, declared map[string]plan.Param, names []st
 	return wrong
 }
 
-func unknownInput(name string, names []string) string {
+func unknownInput(name, where string, names []string) string {
 	switch hint := diag.Suggest(name, names); {
 	case hint != "":
-		return fmt.Sprintf("unknown input %q, %s", name, hint)
+		return fmt.Sprintf("unknown input %q%s, %s", name, where, hint)
 	case len(names) == 0:
-		return fmt.Sprintf("unknown input %q: the pipeline has no inputs", name)
+		return fmt.Sprintf("unknown input %q%s: the pipeline has no inputs", name, where)
 	default:
-		return fmt.Sprintf("unknown input %q: the inputs are %s", name, strings.Join(names, ", "))
+		return fmt.Sprintf("unknown input %q%s: the inputs are %s", name, where, strings.Join(names, ", "))
 	}
 }
 
@@ -124,6 +131,9 @@ func readInputsFile(file string, read func(string) ([]byte, error)) (*value.Obje
 	}
 	v, err := parse(b)
 	if err != nil {
+		if at, ok := errors.AsType[*data.Error](err); ok && at.Pos.IsValid() {
+			return nil, usagef("--inputs %s:%w", file, err)
+		}
 		return nil, usagef("--inputs %s: %w", file, err)
 	}
 	o, ok := v.(*value.Object)
@@ -141,16 +151,27 @@ func (a *app) readFile(name string) ([]byte, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(a.dir, name)
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		var pe *os.PathError
-		if errors.As(err, &pe) {
-			return nil, fmt.Errorf("read %q: %w", name, pe.Err)
+	if isOpen(name) {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, fmt.Errorf("read %q: %w", name, errors.Unwrap(err))
 		}
-		return nil, err
+		defer f.Close()
+		return readAtMost(f, name)
 	}
-	defer f.Close()
-	return readAtMost(f, name)
+	b, err := workspace.ReadRegular(name, maxInputs)
+	if errors.Is(err, workspace.ErrNotRegular) {
+		return nil, fmt.Errorf("read %q: %w; \"-\" reads stdin", name, err)
+	} else if err != nil {
+		return nil, fmt.Errorf("read %q: %w", name, err)
+	}
+	return b, nil
+}
+
+// isOpen reports whether a name stands for a file that the shell has opened for us, as <(command) does. That
+// may be a pipe: somebody writes to it.
+func isOpen(name string) bool {
+	return name == "/dev/stdin" || strings.HasPrefix(name, "/dev/fd/")
 }
 
 func readAtMost(r io.Reader, name string) ([]byte, error) {

@@ -98,6 +98,30 @@ func TestSorted(t *testing.T) {
 	}
 }
 
+// A list takes no more than anybody reads, and an error that it does not take is one all the same.
+func TestTooMany(t *testing.T) {
+	at := func(line int) source.Span {
+		return source.Span{File: "x", Start: source.Pos{Line: line, Col: 1}, End: source.Pos{Line: line, Col: 2}}
+	}
+	var l List
+	for i := range 3 * Most {
+		l.Warnf("w", at(i+1), "warning %d", i).Help = "h"
+	}
+	if len(l) != Most+1 || l.HasErrors() || l[Most].Code != CodeTooMany || l[Most].Span != at(Most+1) || l[Most-1].Help != "h" {
+		t.Errorf("%d diagnostics, the last is %+v", len(l), l[len(l)-1])
+	}
+	l.Errorf("e", at(9), "error").Help = "h"
+	if len(l) != Most+1 || !l.HasErrors() || l.Count(Error) != 1 {
+		t.Errorf("an error that was left out counts %d times", l.Count(Error))
+	}
+	var sum List
+	sum.Add(l...)
+	sum.Add(l...)
+	if len(sum) != Most+1 || !sum.HasErrors() {
+		t.Errorf("the sum of two lists has %d diagnostics", len(sum))
+	}
+}
+
 func TestJSON(t *testing.T) {
 	var l List
 	b, err := l.JSON()

@@ -9,11 +9,38 @@ import (
 	"example.com/pipe/engine/source"
 )
 
-// List collects diagnostics in the order in which they are found.
+// List collects diagnostics in the order in which they are found. It takes Most of them, and one more that
+// says that there were others: nobody reads more, and a document of a million mistakes must not cost gigabytes.
 type List []Diagnostic
 
+// Most is how many diagnostics a List takes.
+const Most = 1000
+
+// CodeTooMany is the code of the diagnostic that stands for all that a List did not take.
+const CodeTooMany Code = "too-many"
+
 // Add appends diagnostics.
-func (l *List) Add(ds ...Diagnostic) { *l = append(*l, ds...) }
+func (l *List) Add(ds ...Diagnostic) {
+	for i := range ds {
+		l.add(ds[i])
+	}
+}
+
+// add appends a diagnostic and returns it. One too many is as severe as the worst of those that it stands for,
+// so that no error is lost.
+func (l *List) add(d Diagnostic) *Diagnostic {
+	switch n := len(*l); {
+	case n < Most:
+		*l = append(*l, d)
+		return &(*l)[n]
+	case n == Most:
+		*l = append(*l, Diagnostic{Severity: d.Severity, Code: CodeTooMany, Span: d.Span,
+			Message: fmt.Sprintf("more than %d things were found; this and what was found after it is left out", Most)})
+	case d.Severity == Error:
+		(*l)[Most].Severity = Error
+	}
+	return &d
+}
 
 // Errorf appends an error and returns it, so that help and related places can be set. The pointer is good
 // until the next diagnostic is added.
@@ -32,8 +59,7 @@ func (l *List) Notef(code Code, span source.Span, format string, args ...any) *D
 }
 
 func (l *List) addf(sev Severity, code Code, span source.Span, format string, args ...any) *Diagnostic {
-	*l = append(*l, Diagnostic{Severity: sev, Code: code, Span: span, Message: fmt.Sprintf(format, args...)})
-	return &(*l)[len(*l)-1]
+	return l.add(Diagnostic{Severity: sev, Code: code, Span: span, Message: fmt.Sprintf(format, args...)})
 }
 
 // Len returns the number of diagnostics.

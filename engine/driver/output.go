@@ -10,6 +10,7 @@ import (
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/value"
+	"example.com/pipe/specs/data"
 )
 
 // maxOutput is the size that PIPE_OUTPUT may have.
@@ -28,8 +29,9 @@ type outputText struct {
 // "name<<MARK … MARK". An error names the line.
 func parseOutput(b []byte) ([]outputText, error) {
 	if !utf8.Valid(b) {
-		return nil, fmt.Errorf("it is not UTF-8: byte %d of the file begins no character", firstInvalid(b))
+		return nil, fmt.Errorf("it is not UTF-8: byte %d of the file (line %d) begins no character", firstInvalid(b), lineOf(b, firstInvalid(b)-1))
 	}
+	b = bytes.TrimPrefix(b, []byte("\ufeff"))
 	if bytes.HasPrefix(b, []byte("{")) {
 		return parseOutputObject(b)
 	}
@@ -48,8 +50,11 @@ func firstInvalid(b []byte) int {
 	return at + 1
 }
 
+// lineOf is the line of a byte.
+func lineOf(b []byte, offset int) int { return 1 + bytes.Count(b[:offset], []byte("\n")) }
+
 func parseOutputObject(b []byte) ([]outputText, error) {
-	v, err := value.DecodeJSON(b)
+	v, err := data.ReadJSON(b)
 	if err != nil {
 		return nil, fmt.Errorf("it begins with %q, so it must be exactly one JSON object: %w", "{", err)
 	}

@@ -51,7 +51,7 @@ func TestOutputs(t *testing.T) {
 		{"no name", "=x", nil, `error: line 1: want a name before the value`},
 		{"two objects", `{"must":"x"}{"n":1}`, nil, `error: it begins with "{", so it must be exactly one JSON object`},
 		{"torn object", `{"must":`, nil, `error: it begins with "{", so it must be exactly one JSON object`},
-		{"not UTF-8", "must=\xff", nil, `error: it is not UTF-8: byte 6 of the file begins no character`},
+		{"not UTF-8", "must=\xff", nil, `error: it is not UTF-8: byte 6 of the file (line 1) begins no character`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := ""

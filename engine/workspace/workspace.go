@@ -73,7 +73,7 @@ func FindRoot(start string) (string, error) {
 		return "", fmt.Errorf("find the project of %q: %w", start, err)
 	}
 	for dir := abs; ; {
-		if isFile(filepath.Join(dir, "pipe.yaml")) || isDir(filepath.Join(dir, StateDir)) || exists(filepath.Join(dir, ".git")) {
+		if isNoFolder(filepath.Join(dir, "pipe.yaml")) || isDir(filepath.Join(dir, StateDir)) || exists(filepath.Join(dir, ".git")) {
 			return dir, nil
 		}
 		parent := filepath.Dir(dir)
@@ -82,6 +82,13 @@ func FindRoot(start string) (string, error) {
 		}
 		dir = parent
 	}
+}
+
+// isNoFolder reports whether there is something, though it may be none that can be read: a pipe.yaml that is
+// a pipe or a broken link is to be reported, not passed by.
+func isNoFolder(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && !info.IsDir()
 }
 
 func isFile(path string) bool {

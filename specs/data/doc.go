@@ -10,6 +10,7 @@
 package data
 
 import (
+	"bytes"
 	"fmt"
 	"unicode/utf8"
 
@@ -42,6 +43,9 @@ func (e *Error) Error() string {
 func check(b []byte, most int) error {
 	if len(b) > most {
 		return &Error{Message: fmt.Sprintf("the document has %d bytes, more than the %d allowed", len(b), most)}
+	}
+	if bytes.HasPrefix(b, []byte("\xff\xfe")) || bytes.HasPrefix(b, []byte("\xfe\xff")) {
+		return &Error{source.Pos{Line: 1, Col: 1}, "the document is UTF-16 text, expected UTF-8"}
 	}
 	for i := 0; i < len(b); {
 		r, size := utf8.DecodeRune(b[i:])

@@ -40,13 +40,13 @@ func parseYAML(text string) (node *yaml.Node, err error) {
 	if err := dec.Decode(&first); errors.Is(err, io.EOF) {
 		return nil, &Error{source.Pos{Line: 1, Col: 1}, "expected a YAML document, and there is none"}
 	} else if err != nil {
-		return nil, syntaxError(err)
+		return nil, syntaxError(text, err)
 	}
 	switch err := dec.Decode(&second); {
 	case err == nil:
 		return nil, errorAt(&second, "expected one document, and a second one starts here")
 	case !errors.Is(err, io.EOF):
-		return nil, syntaxError(err)
+		return nil, syntaxError(text, err)
 	}
 	if len(first.Content) != 1 {
 		return nil, &Error{source.Pos{Line: 1, Col: 1}, "expected a YAML document, and there is none"}
@@ -54,16 +54,31 @@ func parseYAML(text string) (node *yaml.Node, err error) {
 	return first.Content[0], nil
 }
 
-// syntaxError takes the line out of the parser's message.
-func syntaxError(err error) error {
+// syntaxError takes the line out of the parser's message. Of a character that YAML has no place for it names none.
+func syntaxError(text string, err error) error {
 	msg := strings.TrimPrefix(err.Error(), "yaml: ")
-	e := &Error{Message: "not YAML: " + msg}
+	if at := strings.IndexFunc(text, isControl); at >= 0 && strings.Contains(msg, "control characters") {
+		return &Error{place([]byte(text), at), "not YAML: a control character (write it as an escape inside double quotes)"}
+	}
+	if strings.Contains(msg, "max depth") {
+		msg = "values are nested too deeply"
+	}
+	e := &Error{source.Pos{Line: 1, Col: 1}, "not YAML: " + msg} // where no line is named
+	if _, rest, ok := strings.Cut(msg, "unknown anchor '"); ok {
+		name, _, _ := strings.Cut(rest, "'")
+		e.Pos = place([]byte(text), strings.Index(text, "*"+name))
+	}
 	if number, rest, ok := strings.Cut(strings.TrimPrefix(msg, "line "), ": "); ok && strings.HasPrefix(msg, "line ") {
 		if n, err := strconv.Atoi(number); err == nil {
 			e.Pos, e.Message = source.Pos{Line: n, Col: 1}, "not YAML: "+rest
 		}
 	}
 	return e
+}
+
+// isControl reports whether YAML allows a character in escapes alone.
+func isControl(r rune) bool {
+	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r >= 0x7f && r < 0xa0 && r != 0x85 || r >= 0xd800 && r < 0xe000 || r == 0xfffe || r == 0xffff
 }
 
 func errorAt(n *yaml.Node, format string, args ...any) error {

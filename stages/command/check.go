@@ -17,10 +17,11 @@ import (
 
 // The codes of this kind's diagnostics.
 const (
-	CodeEmpty    diag.Code = "script-empty"
-	CodeNUL      diag.Code = "script-nul"
-	CodeSyntax   diag.Code = "script-syntax"
-	CodeLanguage diag.Code = "script-language"
+	CodeEmpty     diag.Code = "script-empty"
+	CodeNUL       diag.Code = "script-nul"
+	CodeSyntax    diag.Code = "script-syntax"
+	CodeLanguage  diag.Code = "script-language"
+	CodeUnchecked diag.Code = "script-unchecked"
 )
 
 // checker checks scripts. It keeps parsers: each has buffers that cost more than most scripts.
@@ -55,6 +56,11 @@ func (c *checker) check(p *stage.CheckPass) {
 		return
 	}
 	if isPlain(script) {
+		return
+	}
+	if isVast(script) {
+		report(diag.Note, CodeUnchecked, at.At(0, 1), `the script of "run" is too long or nests too deeply to be checked`,
+			"keep long scripts in files of the workspace")
 		return
 	}
 	err := c.parse(variant, blank(script))
@@ -109,6 +115,31 @@ func isPlain(script string) bool {
 		}
 	}
 	return true
+}
+
+// The bounds of a script that is parsed. The parser goes as deep into the stack as a script nests, and a stack
+// that is full can't be recovered from.
+const (
+	maxParsed  = 128 << 10 // bytes
+	maxNesting = 1000      // brackets that are open
+)
+
+// isVast reports whether a script is too long or nests too deeply to be parsed here; the shell will see. The
+// brackets of quoted text count too.
+func isVast(script string) bool {
+	open := 0
+	for i := range len(script) {
+		switch script[i] {
+		case '(', '[', '{':
+			open++
+		case ')', ']', '}':
+			open = max(open-1, 0)
+		}
+		if open > maxNesting {
+			return true
+		}
+	}
+	return len(script) > maxParsed
 }
 
 // variantOf returns the shell language that is checked: false if the shell isn't one that we can parse.

@@ -44,6 +44,10 @@ func TestCheck(t *testing.T) {
 		{"echo a\x00b\n", "", `10:13-10:14 error script-nul "run" holds a NUL character, which no shell takes`},
 		{"echo ${{ inputs.x }}\nfi\n", "", "11:7-11:9 error script-syntax the script of \"run\" does not parse as bash: `fi` can only be used to end an `if`"},
 		{"echo ${{ inputs.x\n", "", ""},
+		{strings.Repeat("(", 1_000_000), "", "10:7-10:8 note script-unchecked the script of \"run\" is too long or nests too deeply to be checked"},
+		{"echo '" + strings.Repeat("()", 2*maxNesting) + "'\n", "", ""},
+		{strings.Repeat("echo $a\n", maxParsed), "", "10:7-10:8 note script-unchecked the script of \"run\" is too long or nests too deeply to be checked"},
+		{strings.Repeat("(", 1_000_000), "python3", ""},
 	} {
 		var got []string
 		config := value.NewObject(value.Field{Name: "script", Value: tc.script})
