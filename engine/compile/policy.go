@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"path"
+	"strings"
 	"time"
 
 	"example.com/pipe/engine/diag"
@@ -65,8 +67,12 @@ func feedback(f *specs.Feedback, diags *diag.List) *plan.Feedback {
 	if f == nil {
 		return nil
 	}
-	out := &plan.Feedback{Format: pick("items", f.Format), OKExitCodes: []int{0}}
-	if out.Format != "items" {
+	out := &plan.Feedback{Format: pick("items", f.Format)}
+	switch out.Format {
+	case "items":
+		out.OKExitCodes = []int{0}
+	case "junit": // whether the report is whole says more than any status
+	default:
 		out.OKExitCodes = []int{0, 1} // a tool that has found something says 1
 	}
 	if f.OKExitCodes != nil {
@@ -76,12 +82,30 @@ func feedback(f *specs.Feedback, diags *diag.List) *plan.Feedback {
 		}
 	}
 	if f.Path != nil {
-		out.Path = f.Path.Value
-		unevaluated(diags, f.Path, "feedback.path")
-		inWorkspace(diags, out.Path, f.Path.Span, "feedback.path")
+		reportPath(out, f.Path, diags)
 	}
 	if f.Pattern != nil {
 		out.Pattern = f.Pattern.Value
 	}
 	return out
+}
+
+// reportPath compiles where a report lies: in the workspace, or in the scratch folder of the try.
+func reportPath(out *plan.Feedback, p *specs.Leaf[string], diags *diag.List) {
+	out.Path = p.Value
+	unevaluated(diags, p, "feedback.path")
+	if rest, ok := strings.CutPrefix(p.Value, "${PIPE_STAGE_DIR}/"); ok {
+		out.Path = plan.StageDirVar + "/" + rest
+	}
+	name, ok := out.InStageDir()
+	switch {
+	case ok && (name == "" || path.Clean("/"+name) != "/"+name):
+		diags.Errorf(CodePath, p.Span, "feedback.path %q names no file below %s", p.Value, plan.StageDirVar)
+	case ok:
+	case strings.HasPrefix(p.Value, "$") && !strings.HasPrefix(p.Value, "${{"):
+		d := diags.Errorf(CodePath, p.Span, "feedback.path %q begins with a variable, and only %s/ is known there", p.Value, plan.StageDirVar)
+		d.Help = "write a path relative to the workspace"
+	default:
+		inWorkspace(diags, p.Value, p.Span, "feedback.path")
+	}
 }

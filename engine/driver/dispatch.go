@@ -149,13 +149,8 @@ func (t *try) resolveDir() (string, *machine.StageEnded) {
 	return dir, nil
 }
 
-// reportPath is where the stage leaves its report, relative to the workspace; "" where it has none.
-func (t *try) reportPath() string {
-	if t.node.Feedback == nil {
-		return ""
-	}
-	return t.node.Feedback.Path
-}
+// reportPath is where the stage leaves its report, relative to the workspace; "" where it has none there.
+func (t *try) reportPath() string { return inWorkspace(t.node.Feedback) }
 
 func failed(class stage.Class, format string, args ...any) machine.StageEnded {
 	return machine.StageEnded{Class: string(class), Message: fmt.Sprintf(format, args...)}

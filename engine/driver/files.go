@@ -34,14 +34,26 @@ func reportPaths(g *plan.Graph) []string {
 	var out []string
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
-		if n.Feedback != nil && n.Feedback.Path != "" {
-			out = append(out, n.Feedback.Path)
+		if p := inWorkspace(n.Feedback); p != "" {
+			out = append(out, p)
 		}
 		if n.Body != nil {
 			out = append(out, reportPaths(n.Body)...)
 		}
 	}
 	return out
+}
+
+// inWorkspace is the path of a report, relative to the workspace; "" where there is none, and where it lies in
+// the folder of the try.
+func inWorkspace(f *plan.Feedback) string {
+	if f == nil {
+		return ""
+	}
+	if _, scratch := f.InStageDir(); scratch {
+		return ""
+	}
+	return f.Path
 }
 
 // explain says in an author's words why a file that a stage left is not read.

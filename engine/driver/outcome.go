@@ -61,8 +61,8 @@ func (t *try) read(out *stage.Outcome) machine.StageEnded {
 
 // endedWell reports whether the exit status is one with which the stage has done its work.
 func (t *try) endedWell(out *stage.Outcome) bool {
-	if out.Class == stage.Exit && t.node.Feedback != nil {
-		return slices.Contains(t.node.Feedback.OKExitCodes, out.ExitCode)
+	if fb := t.node.Feedback; out.Class == stage.Exit && fb != nil {
+		return fb.OKExitCodes == nil || slices.Contains(fb.OKExitCodes, out.ExitCode)
 	}
 	return out.Class == stage.OK
 }
@@ -140,8 +140,8 @@ func (t *try) result(out *stage.Outcome) (*feedback.Result, stage.Class, string)
 
 // where names the place at which the items are expected.
 func (t *try) where() string {
-	if p := t.reportPath(); p != "" {
-		return fmt.Sprintf("%q", p)
+	if fb := t.node.Feedback; fb != nil && fb.Path != "" {
+		return fmt.Sprintf("%q", fb.Path)
 	}
 	return "the file that $PIPE_FEEDBACK names"
 }
@@ -151,9 +151,14 @@ func (t *try) where() string {
 func (t *try) document() (*feedback.Result, error) {
 	var b []byte
 	var err error
-	if p := t.reportPath(); p != "" && !t.isReport() {
+	switch p := t.reportPath(); {
+	case t.isReport():
+		b, err = workspace.ReadIn(t.f.root, feedbackName, maxFeedback)
+	case t.scratchReport() != "":
+		b, err = workspace.ReadIn(t.f.root, t.scratchReport(), maxFeedback)
+	case p != "":
 		b, err = workspace.ReadInside(t.root(), p, maxFeedback)
-	} else {
+	default:
 		b, err = workspace.ReadIn(t.f.root, feedbackName, maxFeedback)
 	}
 	switch {
@@ -214,7 +219,7 @@ func (t *try) report(out *stage.Outcome) (*feedback.Result, string) {
 // openReport opens the file of the report, or the log that stands for it; a log may be missing, and is nil
 // then. The text says why there is no report.
 func (t *try) openReport(log string) (*os.File, string) {
-	name := t.reportPath()
+	name := t.node.Feedback.Path
 	if name == "" {
 		f, err := workspace.OpenIn(t.f.root, log)
 		if err != nil && !isMissing(err) {
@@ -222,7 +227,13 @@ func (t *try) openReport(log string) (*os.File, string) {
 		}
 		return f, ""
 	}
-	f, err := workspace.OpenInside(t.root(), name)
+	var f *os.File
+	var err error
+	if p := t.scratchReport(); p != "" {
+		f, err = workspace.OpenIn(t.f.root, p)
+	} else {
+		f, err = workspace.OpenInside(t.root(), name)
+	}
 	switch {
 	case isMissing(err):
 		return nil, fmt.Sprintf("the report %q is not there: the stage must write it anew in each try", name)
@@ -230,6 +241,19 @@ func (t *try) openReport(log string) (*os.File, string) {
 		return nil, fmt.Sprintf("the report %q can't be read: %v", name, explain(err, 0))
 	}
 	return f, ""
+}
+
+// scratchReport is where the stage leaves its report, relative to the folder of the try; "" where it has none
+// there.
+func (t *try) scratchReport() string {
+	if t.node.Feedback == nil {
+		return ""
+	}
+	name, ok := t.node.Feedback.InStageDir()
+	if !ok {
+		return ""
+	}
+	return path.Join(scratchName, name)
 }
 
 // reader is f, or nothing at all for a nil file.

@@ -136,6 +136,9 @@ func (d *dumper) review(depth int, g *Graph, n *Node) {
 		for i, c := range f.OKExitCodes {
 			codes[i] = strconv.Itoa(c)
 		}
+		if f.OKExitCodes == nil {
+			codes = []string{"any"}
+		}
 		line := "feedback " + f.Format + " ok " + strings.Join(codes, " ")
 		if f.Path != "" {
 			line += " path " + strconv.Quote(f.Path)

@@ -11,6 +11,8 @@
 package plan
 
 import (
+	"strings"
+
 	"example.com/pipe/engine/source"
 	"example.com/pipe/engine/value"
 )
@@ -123,10 +125,19 @@ type Loop struct {
 
 // Feedback says where the items of a review are read from.
 type Feedback struct {
-	Format      string `json:"format"` // items, go-test, go-vet, lines
-	Path        string `json:"path,omitempty"`
+	Format      string `json:"format"`            // items, go-test, go-vet, lines, junit
+	Path        string `json:"path,omitempty"`    // relative to the workspace; below StageDirVar: to the scratch folder of the try
 	Pattern     string `json:"pattern,omitempty"` // of lines
-	OKExitCodes []int  `json:"ok_exit_codes"`
+	OKExitCodes []int  `json:"ok_exit_codes"`     // null: any
+}
+
+// StageDirVar is how a path of a report begins that lies in the scratch folder of a try, as scripts know it:
+// such a report is no part of the tree, and no other try can take it for its own.
+const StageDirVar = "$PIPE_STAGE_DIR"
+
+// InStageDir gives the path of a report that lies in the scratch folder, relative to it.
+func (f *Feedback) InStageDir() (name string, ok bool) {
+	return strings.CutPrefix(f.Path, StageDirVar+"/")
 }
 
 // Check is a condition that must hold before or after a stage.

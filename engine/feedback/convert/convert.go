@@ -1,5 +1,5 @@
 // Package convert turns the reports of tools into the results of reviews: the output of "go test -json",
-// of "go vet", and lines that match a pattern.
+// of "go vet", reports of tests in JUnit's form, and lines that match a pattern.
 //
 // A Format names a kind of report; an Input is one execution's report with what is needed to place it in
 // the repository. Convert reads the report once, in bounded memory, and gives items whose files lie under
@@ -30,25 +30,28 @@ const (
 	GoTest = "go-test"
 	GoVet  = "go-vet"
 	Lines  = "lines"
+	JUnit  = "junit"
 )
 
 // ErrNoReview says that the review did not take place; what it wraps or is wrapped in says why.
 var ErrNoReview = errors.New("the review did not take place")
 
 // Defaults gives the exit statuses with which a tool of this format has done its work; ok is false for a
-// format that is not known. The caller owns the list.
+// format that is not known. Without codes any status will do, if the report is whole. The caller owns the list.
 func Defaults(format string) (codes []int, ok bool) {
 	switch format {
 	case Items:
 		return []int{0}, true
 	case GoTest, GoVet, Lines:
 		return []int{0, 1}, true
+	case JUnit:
+		return nil, true
 	}
 	return nil, false
 }
 
 // Formats lists the formats.
-func Formats() []string { return []string{Items, GoTest, GoVet, Lines} }
+func Formats() []string { return []string{Items, GoTest, GoVet, Lines, JUnit} }
 
 // Input is the report of one execution.
 type Input struct {
@@ -91,13 +94,15 @@ func Convert(format string, in Input) (feedback.Result, error) {
 		convert = goTest
 	case GoVet:
 		convert = goVet
+	case JUnit:
+		convert = junit
 	default:
 		if in.Pattern == nil {
 			return feedback.Result{}, fmt.Errorf("convert report: format %q needs a pattern", format)
 		}
 		convert = patternLines
 	}
-	if !slices.Contains(codes, in.ExitCode) {
+	if codes != nil && !slices.Contains(codes, in.ExitCode) {
 		return feedback.Result{}, noReview("exit status %d, expected one of %s%s", in.ExitCode, join(codes), hint(in))
 	}
 	f := &findings{in: in, seen: make(map[string]bool)}
