@@ -28,7 +28,7 @@ func (c *checker) checkCall(n ast.Node, fn string, args []ast.Node) typed {
 	}
 	f := eval.Find(fn)
 	if f == nil {
-		c.mistake(c.off.token(n), CodeUnknownFunction, "unknown function %q%s", fn, functionHint(fn))
+		c.mistake(c.off.token(n), CodeUnknownFunction, "unknown function %q%s", fn, c.lang.functionHint(fn))
 		return c.broken(n)
 	}
 	return c.checkFunction(n, f, args)
@@ -50,7 +50,11 @@ func (c *checker) checkFunction(n ast.Node, f *eval.Function, args []ast.Node) t
 			types[i] = anyType
 		}
 	}
-	return typed{out, f.Result(types)}
+	t := f.Result(types)
+	if f.Name != "float" {
+		t = c.wholeOrNot(t, types)
+	}
+	return typed{out, t}
 }
 
 func arguments(n int, more bool) string {
@@ -84,7 +88,11 @@ func (c *checker) checkPredicate(n ast.Node, p *eval.PredicateFunc, args []ast.N
 	}
 	body := c.checkBody(p, args[1], listOf.ElemType())
 	out := &eval.Predicate{Span: c.off.extent(n), Name: p.Name, List: over.node, Body: body.node}
-	return typed{out, p.Result(listOf, body.typ)}
+	t := p.Result(listOf, body.typ)
+	if p.Name == "sum" {
+		t = c.wholeOrNot(t, []value.Type{body.typ})
+	}
+	return typed{out, t}
 }
 
 func (c *checker) checkBody(p *eval.PredicateFunc, n ast.Node, elem value.Type) typed {
@@ -101,51 +109,4 @@ func (c *checker) checkBody(p *eval.PredicateFunc, n ast.Node, elem value.Type) 
 	default:
 		return c.check(n)
 	}
-}
-
-// instead says what to write for functions that the library has, or that authors look for.
-var instead = map[string]string{
-	"now":           "the language has no clock: give the time as an input",
-	"date":          "the language has no clock: give the time as an input",
-	"duration":      "the language has no clock: give the time as an input",
-	"random":        "the language has no chance: give the number as an input",
-	"env":           "the environment is not in reach: give the value as an input",
-	"uniq":          "write unique",
-	"distinct":      "write unique",
-	"toJSON":        "write string",
-	"str":           "write string",
-	"size":          "write len",
-	"length":        "write len",
-	"count_of":      "write len",
-	"toLower":       "write lower",
-	"toUpper":       "write upper",
-	"exists":        "write any(list, predicate), or x != nil",
-	"sortBy":        "write sort for numbers and strings",
-	"reduce":        "write sum, count, min or max",
-	"findIndex":     "write find",
-	"findLast":      "write last(filter(list, predicate))",
-	"findLastIndex": "write find",
-	"groupBy":       "write filter for one group",
-	"get":           "write object[name] ?? other",
-	"has":           "write x != nil, or name in object",
-	"empty":         "write len(x) == 0",
-	"isEmpty":       "write len(x) == 0",
-	"contains":      "write text contains part, or element in list",
-	"startsWith":    "write text startsWith part",
-	"endsWith":      "write text endsWith part",
-	"matches":       `write text matches "pattern"`,
-	"toPairs":       "write keys or values",
-	"success":       `write stages.ID.status == "succeeded"`,
-	"failure":       `write stages.ID.status == "failed"`,
-}
-
-func functionHint(name string) string {
-	if hint, ok := instead[name]; ok {
-		return ": " + hint
-	}
-	var names []string
-	for _, f := range Functions() {
-		names = append(names, f.Name)
-	}
-	return didYouMean(name, names)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/expr/cel"
 	"example.com/pipe/engine/expr/eval"
 	"example.com/pipe/engine/value"
 )
@@ -53,6 +54,8 @@ func (c *checker) checkLink(n ast.Node, guarded bool) link {
 		return c.checkName(n, guarded)
 	case *ast.PointerNode:
 		return link{typed: c.checkPointer(n)}
+	case *cel.Variable:
+		return link{typed: c.checkVariable(n)}
 	case *ast.MemberNode:
 		return c.checkMember(n, guarded)
 	default:
@@ -88,8 +91,8 @@ func (c *checker) unknownName(n *ast.IdentifierNode, at span) {
 	case "True", "TRUE", "False", "FALSE":
 		c.mistake(at, CodeUnknownName, "unknown name %q: write %s", n.Value, strings.ToLower(n.Value))
 		return
-	case "None", "NULL", "Null", "undefined":
-		c.mistake(at, CodeUnknownName, "unknown name %q: write nil", n.Value)
+	case "None", "NULL", "Null", "nil", "undefined":
+		c.mistake(at, CodeUnknownName, "unknown name %q: write %s", n.Value, c.lang.null())
 		return
 	}
 	if s := diag.Suggest(n.Value, names); s != "" {
@@ -129,6 +132,14 @@ func (c *checker) checkPointer(n *ast.PointerNode) typed {
 		c.mistake(at, CodeUnknownName, `unknown name %q: an element is "#", its place "#index"`, "#"+n.Name)
 		return c.broken(n)
 	}
+}
+
+func (c *checker) checkVariable(n *cel.Variable) typed {
+	t := intType
+	if !n.Index {
+		t = c.elems[n.Level-1]
+	}
+	return typed{&eval.Pointer{Span: c.off.extent(n), Level: n.Level, Index: n.Index}, t}
 }
 
 func (c *checker) checkMember(n *ast.MemberNode, guarded bool) link {
@@ -176,16 +187,16 @@ func (c *checker) fieldType(n *ast.MemberNode, base value.Type, key *ast.StringN
 		return anyType, true
 	case value.ObjectKind:
 	case value.ListKind, value.String:
-		if hint := functionHint(key.Value); strings.HasSuffix(hint, "len") {
-			c.mistake(at, CodeUnknownField, "%s has no field %q: write len(%s)", quote(c.off.of(n.Node)), key.Value, c.off.of(n.Node))
+		if hint := c.lang.functionHint(key.Value); strings.HasSuffix(hint, c.lang.pick("len", "size")) {
+			c.mistake(at, CodeUnknownField, "%s has no field %q: write %s(%s)", quote(c.off.of(n.Node)), key.Value, c.lang.pick("len", "size"), c.off.of(n.Node))
 			return anyType, false
 		}
 		if base.Kind == value.String {
 			c.mistake(at, CodeUnknownField, "%s is string and has no field %q", quote(c.off.of(n.Node)), key.Value)
 			return anyType, false
 		}
-		c.mistake(at, CodeUnknownField, "%s is a list and has no field %q: look at its elements, such as map(%s, .%s)",
-			quote(c.off.of(n.Node)), key.Value, c.off.of(n.Node), key.Value)
+		c.mistake(at, CodeUnknownField, "%s is a list and has no field %q: look at its elements, such as %s",
+			quote(c.off.of(n.Node)), key.Value, c.lang.mapOf(c.off.of(n.Node), key.Value))
 		return anyType, false
 	default:
 		c.mistake(at, CodeUnknownField, "%s is %s and has no field %q", quote(c.off.of(n.Node)), describe(base), key.Value)

@@ -8,6 +8,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/expr/cel"
 	"example.com/pipe/engine/expr/eval"
 	"example.com/pipe/engine/value"
 )
@@ -79,10 +80,13 @@ func (c *checker) visit(n ast.Node, guarded bool) typed {
 	case *ast.IntegerNode:
 		return typed{&eval.Constant{Span: at, Value: int64(n.Value)}, intType}
 	case *ast.FloatNode:
-		return typed{&eval.Constant{Span: at, Value: value.FromFloat(n.Value)}, value.TypeOf(value.FromFloat(n.Value))}
+		return c.checkFloat(n)
 	case *ast.StringNode:
 		return typed{&eval.Constant{Span: at, Value: n.Value}, stringType}
-	case *ast.IdentifierNode, *ast.PointerNode, *ast.MemberNode, *ast.ChainNode:
+	case *cel.Broken: // reported by who read it
+		c.failed = true
+		return c.broken(n)
+	case *ast.IdentifierNode, *ast.PointerNode, *cel.Variable, *ast.MemberNode, *ast.ChainNode:
 		return c.checkChain(n, guarded)
 	case *ast.UnaryNode:
 		return c.checkUnary(n)
@@ -101,6 +105,17 @@ func (c *checker) visit(n ast.Node, guarded bool) typed {
 	default:
 		return c.notOffered(n)
 	}
+}
+
+// checkFloat checks a number with a point. In one language 2.0 is the whole number that it is, in CEL it says
+// that fractions are meant.
+func (c *checker) checkFloat(n *ast.FloatNode) typed {
+	v := value.FromFloat(n.Value)
+	t := numberType
+	if c.lang != celLanguage {
+		t = value.TypeOf(v)
+	}
+	return typed{&eval.Constant{Span: c.off.extent(n), Value: v}, t}
 }
 
 // present checks a part whose value must be there.
@@ -163,6 +178,11 @@ func (c *checker) checkObject(n *ast.MapNode) typed {
 			continue
 		}
 		key, ok := pair.Key.(*ast.StringNode)
+		if _, reported := pair.Key.(*cel.Broken); reported {
+			t.Open = true // what is read from it may be there
+			c.check(pair.Value)
+			continue
+		}
 		if !ok {
 			c.mistake(c.off.extent(pair.Key), CodeNotOffered, "the name of a field must be a word or a string")
 			continue

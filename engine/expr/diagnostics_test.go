@@ -40,7 +40,14 @@ func sampleScope() value.Type {
 // TestDiagnostics compares what is wrong with each expression of the file, with the very text that each
 // diagnostic points at.
 func TestDiagnostics(t *testing.T) {
-	const golden = "testdata/diagnostics.txt"
+	compareDiagnostics(t, "testdata/diagnostics.txt", ownLanguage, 150)
+}
+
+func TestDiagnosticsOfCEL(t *testing.T) {
+	compareDiagnostics(t, "testdata/diagnostics_cel.txt", celLanguage, 100)
+}
+
+func compareDiagnostics(t *testing.T, golden string, lang language, least int) {
 	data, err := os.ReadFile(golden)
 	if err != nil {
 		t.Fatal(err)
@@ -58,9 +65,9 @@ func TestDiagnostics(t *testing.T) {
 		}
 		exprs++
 		fmt.Fprintln(&out, line)
-		writeOutcome(&out, env, src)
+		writeOutcome(&out, lang, env, src)
 	}
-	if exprs < 150 {
+	if exprs < least {
 		t.Fatalf("read %d expressions, expected the whole file", exprs)
 	}
 	if *update {
@@ -72,9 +79,9 @@ func TestDiagnostics(t *testing.T) {
 	}
 }
 
-func writeOutcome(out *strings.Builder, env *Env, src string) {
+func writeOutcome(out *strings.Builder, lang language, env *Env, src string) {
 	sc := plain(src)
-	p, ds := env.Compile(sc, value.Type{})
+	p, ds := compilers[lang](env, sc, value.Type{})
 	for _, d := range ds {
 		word := "error"
 		if d.Severity == diag.Warning {

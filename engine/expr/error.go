@@ -34,7 +34,7 @@ func (e *Error) Error() string {
 func (p *Program) located(err error) error {
 	var f *eval.Fault
 	if errors.As(err, &f) {
-		return &Error{Span: p.span(f.At), Message: f.Message}
+		return &Error{Span: p.span(f.At), Message: f.Message + p.lang.guard(f.Guard)}
 	}
 	return &Error{Span: p.span(span{From: 0, To: len(p.src.Text)}), Message: err.Error()}
 }

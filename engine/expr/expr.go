@@ -6,13 +6,15 @@
 // compilations, a Program a compiled expression, a Ref a member chain that it reads, a template a text with
 // expressions in it.
 //
-// The grammar is that of expr-lang, whose parser reads the text; no other package knows. Its types, its
-// functions and its evaluation are our own, because the language promises what the library does not: a
-// value that may be missing must be guarded before it is used; whole numbers are 64-bit integers, and an
-// overflow is an error; a missing field is an error, never a silent null; every evaluated node counts
-// against MaxSteps and every new text or list against MaxBytes, so that the cost is bounded by counts and
-// not by time; no map order, clock, randomness or environment reaches a result. Package eval keeps these
-// promises; this one reads and checks.
+// There are two ways to write one: in the grammar of expr-lang, or in CEL (see package cel). Both become one
+// syntax tree, so that names, types, functions and results are the same; where an operator means something
+// else in CEL, "/" of integers above all, the check says so to the evaluation. No other package knows which
+// libraries parse them. Types, functions and evaluation are our own, because the language promises what the
+// libraries do not: a value that may be missing must be guarded before it is used; whole numbers are 64-bit
+// integers, and an overflow is an error; a missing field is an error, never a silent null, and no error is
+// swallowed; every evaluated node counts against MaxSteps and every new text or list against MaxBytes, so
+// that the cost is bounded by counts and not by time; no map order, clock, randomness or environment reaches
+// a result. Package eval keeps these promises; this one reads and checks.
 //
 // What an author got wrong is a diagnostic with a span in the file; what goes wrong with the values at run
 // time is an *Error with a place. Programs are immutable. What names a scope holds is package compile's to
@@ -21,6 +23,8 @@ package expr
 
 import (
 	"fmt"
+
+	"github.com/expr-lang/expr/ast"
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/expr/eval"
@@ -62,6 +66,7 @@ type Program struct {
 	want value.Type
 	refs []Ref
 	env  *Env
+	lang language
 }
 
 // Ref is a member chain that an expression reads, such as stages.plan.outputs.summary.
@@ -134,12 +139,27 @@ func (e *Env) Compile(src source.Scalar, want value.Type) (*Program, []diag.Diag
 	if tree == nil {
 		return nil, diags
 	}
-	c := &checker{reporter: reporter{src: src, off: newOffsets(src.Text)}, view: view{env: e}}
+	return e.check(tree, reporter{src: src, lang: ownLanguage, off: newOffsets(src.Text)}, want)
+}
+
+// CompileCEL is Compile for an expression that is written in CEL.
+func (e *Env) CompileCEL(src source.Scalar, want value.Type) (*Program, []diag.Diagnostic) {
+	tree, diags := parseCEL(src)
+	if tree == nil {
+		return nil, diags
+	}
+	off := newOffsets(src.Text)
+	off.cel = tree.Places
+	return e.check(tree.Root, reporter{src: src, lang: celLanguage, off: off, diags: diags, failed: len(diags) > 0}, want)
+}
+
+func (e *Env) check(tree ast.Node, r reporter, want value.Type) (*Program, []diag.Diagnostic) {
+	c := &checker{reporter: r, view: view{env: e}}
 	root, t, ok := c.checkRoot(tree, want)
 	if !ok {
 		return nil, c.diags
 	}
-	return &Program{src: src, root: root, typ: t, want: want, refs: c.refs, env: e}, c.diags
+	return &Program{src: r.src, root: root, typ: t, want: want, refs: c.refs, env: e, lang: r.lang}, c.diags
 }
 
 // Type returns the type of the program's results.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
+	"example.com/pipe/engine/expr/cel"
 	"example.com/pipe/engine/value"
 )
 
@@ -86,6 +87,10 @@ func (v *view) keyOf(n ast.Node) string {
 	case *ast.PointerNode:
 		if n.Name == "" {
 			return "#" + strconv.Itoa(len(v.elems))
+		}
+	case *cel.Variable:
+		if !n.Index {
+			return "#" + strconv.Itoa(n.Level)
 		}
 	case *ast.MemberNode:
 		base := v.keyOf(n.Node)

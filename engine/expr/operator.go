@@ -19,7 +19,7 @@ func (c *checker) checkUnary(n *ast.UnaryNode) typed {
 		return typed{&eval.Not{Span: at, X: x.node}, boolType}
 	case "-":
 		x := c.wanted(n.Node, numberType, "-")
-		return typed{&eval.Negate{Span: at, X: x.node}, eval.NumberOf([]value.Type{x.typ})}
+		return typed{&eval.Negate{Span: at, X: x.node}, c.numberOf(x.typ)}
 	default:
 		c.mistake(c.off.token(n), CodeNotOffered, "%q before a value is not part of the language: leave it out", n.Operator)
 		return c.broken(n)
@@ -74,8 +74,8 @@ func (c *checker) notBindsCloser(n *ast.BinaryNode) bool {
 	if x := c.check(u.Node); x.typ.Kind == value.Bool || x.typ.IsAny() {
 		return false
 	}
-	c.mistake(c.off.extent(n), CodeType, "%q binds closer than %q: write %s not %s %s",
-		u.Operator, n.Operator, c.off.of(u.Node), n.Operator, c.off.of(n.Right))
+	c.mistake(c.off.extent(n), CodeType, "%q binds closer than %q: write %s",
+		u.Operator, n.Operator, c.lang.negated(c.off.of(u.Node), n.Operator, c.off.of(n.Right)))
 	return true
 }
 
@@ -158,7 +158,7 @@ func (c *checker) checkIn(n *ast.BinaryNode) typed {
 		}
 	case value.Any, value.UnknownKind:
 	case value.String:
-		c.mistake(at, CodeType, `"in" looks into a list or an object: for a text within a text write %s contains %s`, c.off.of(n.Right), c.off.of(n.Left))
+		c.mistake(at, CodeType, `"in" looks into a list or an object: for a text within a text write %s`, c.lang.text(c.off.of(n.Right), "contains", c.off.of(n.Left)))
 	default:
 		c.mistake(c.off.extent(n.Right), CodeType, `"in" looks into a list or an object, got %s`, describe(right.typ))
 	}
@@ -204,7 +204,7 @@ func (c *checker) checkText(n *ast.BinaryNode) typed {
 
 func (c *checker) checkPlus(n *ast.BinaryNode) typed {
 	left, right := c.present(n.Left), c.present(n.Right)
-	out := &eval.Binary{Span: c.off.extent(n), Op: "+", Left: left.node, Right: right.node}
+	out := &eval.Binary{Span: c.off.extent(n), Op: "+", Left: left.node, Right: right.node, Lists: c.lang == celLanguage}
 	isText := left.typ.Kind == value.String || right.typ.Kind == value.String
 	switch {
 	case left.typ.IsAny() && right.typ.IsAny():
@@ -212,16 +212,19 @@ func (c *checker) checkPlus(n *ast.BinaryNode) typed {
 	case isText && value.Assignable(left.typ, stringType) && value.Assignable(right.typ, stringType):
 		return typed{out, stringType}
 	case !isText && value.Assignable(left.typ, numberType) && value.Assignable(right.typ, numberType):
-		return typed{out, eval.NumberOf([]value.Type{left.typ, right.typ})}
+		return typed{out, c.numberOf(left.typ, right.typ)}
+	case out.Lists && value.Assignable(left.typ, listType) && value.Assignable(right.typ, listType):
+		return typed{out, value.Join(asList(left.typ), asList(right.typ))}
 	}
 	hint := ""
 	switch {
 	case isText:
 		hint = ": write string(…) around what is no text"
 	case left.typ.Kind == value.ListKind:
-		hint = ": write concat(…) for lists"
+		hint = c.lang.pick(": write concat(…) for lists", ": put one element into a list, such as list + [x]")
 	}
-	c.mistake(out.Span, CodeType, `"+" adds two numbers or joins two strings, got %s and %s%s`, describe(left.typ), describe(right.typ), hint)
+	c.mistake(out.Span, CodeType, `"+" adds two numbers or joins two strings%s, got %s and %s%s`,
+		c.lang.pick("", " or two lists"), describe(left.typ), describe(right.typ), hint)
 	return c.broken(n)
 }
 
@@ -235,14 +238,66 @@ func (c *checker) checkArithmetic(n *ast.BinaryNode) typed {
 	}
 	left := c.wanted(n.Left, want, n.Operator)
 	right := c.wanted(n.Right, want, n.Operator)
-	t := eval.NumberOf([]value.Type{left.typ, right.typ})
+	out := &eval.Binary{Span: c.off.extent(n), Op: n.Operator, Left: left.node, Right: right.node}
+	t := c.numberOf(left.typ, right.typ)
 	switch n.Operator {
 	case "/":
-		t = numberType
+		t = c.quotientType(n, out, left.typ, right.typ)
 	case "%":
 		t = intType
 	}
-	return typed{&eval.Binary{Span: c.off.extent(n), Op: n.Operator, Left: left.node, Right: right.node}, t}
+	return typed{out, t}
+}
+
+// numberOf is the type of arithmetic on numbers.
+func (c *checker) numberOf(types ...value.Type) value.Type {
+	return c.wholeOrNot(eval.NumberOf(types), types)
+}
+
+// wholeOrNot gives any in the place of number where it is not known whether the number is an integer: in CEL
+// the sense of "/" depends on it.
+func (c *checker) wholeOrNot(t value.Type, from []value.Type) value.Type {
+	if c.lang != celLanguage || t.Kind != value.Number {
+		return t
+	}
+	unknown := false
+	for _, f := range from {
+		if f.Kind == value.ListKind {
+			f = f.ElemType()
+		}
+		if f.Kind == value.Number {
+			return t
+		}
+		unknown = unknown || f.IsAny()
+	}
+	if unknown {
+		return anyType
+	}
+	return t
+}
+
+func asList(t value.Type) value.Type {
+	if t.IsAny() {
+		return listType
+	}
+	return t
+}
+
+// quotientType says what "/" gives. In CEL it drops the fraction where both sides are integers, so that it
+// must be known whether they are.
+func (c *checker) quotientType(n *ast.BinaryNode, out *eval.Binary, left, right value.Type) value.Type {
+	if c.lang != celLanguage || left.Kind == value.Number || right.Kind == value.Number {
+		return numberType
+	}
+	for i, t := range []value.Type{left, right} {
+		if side := []ast.Node{n.Left, n.Right}[i]; t.IsAny() && !c.failed {
+			text := c.off.of(side)
+			c.mistake(c.off.extent(side), CodeType, `"/" drops the fraction of two integers, and it is not known whether %s is one: write int(%s) or double(%s)`,
+				quote(text), text, text)
+		}
+	}
+	out.Whole = true
+	return intType
 }
 
 // isDashedName answers a subtraction that is meant as a name with a dash, as in stages.a-b.x: it checks the

@@ -50,8 +50,8 @@ func wholeOf(src source.Scalar) span {
 	return span{From: min(from, to), To: to}
 }
 
-// tooLarge answers what the parser, which calls itself for each bracket, should not see.
-func tooLarge(src source.Scalar) (diag.Diagnostic, bool) {
+// wrongSize answers an expression that is empty or too long.
+func wrongSize(src source.Scalar) (diag.Diagnostic, bool) {
 	text := src.Text
 	whole := wholeOf(src)
 	if whole.From == whole.To {
@@ -61,6 +61,15 @@ func tooLarge(src source.Scalar) (diag.Diagnostic, bool) {
 		return problem(src, span{From: MaxSource, To: MaxSource + 1}, CodeTooLarge,
 			"an expression has at most %d bytes, this one has %d: compute it in a stage and test the output", MaxSource, len(text)), true
 	}
+	return diag.Diagnostic{}, false
+}
+
+// tooLarge answers what the parser, which calls itself for each bracket, should not see.
+func tooLarge(src source.Scalar) (diag.Diagnostic, bool) {
+	if d, bad := wrongSize(src); bad {
+		return d, true
+	}
+	text := src.Text
 	depth := 0
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {

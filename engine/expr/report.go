@@ -15,6 +15,7 @@ import (
 // reporter gathers what is wrong with one expression.
 type reporter struct {
 	src    source.Scalar
+	lang   language
 	off    offsets
 	diags  []diag.Diagnostic
 	failed bool // one of them is an error
@@ -62,18 +63,18 @@ func (r *reporter) needValue(n ast.Node, t value.Type) {
 		return
 	}
 	if !isChain(n) { // a test would not tell that it is the same value
-		r.mistake(r.off.extent(n), CodeMaybeMissing, `%s may be missing: give it a default with "??"`, quote(text))
+		r.mistake(r.off.extent(n), CodeMaybeMissing, `%s may be missing: %s`, quote(text), r.lang.giveDefault())
 		return
 	}
-	r.mistake(r.off.extent(n), CodeMaybeMissing,
-		`%s may be missing: give it a default with "??", or test it first, such as %s != nil && …`, quote(text), text)
+	r.mistake(r.off.extent(n), CodeMaybeMissing, `%s may be missing: %s, or test it first, such as %s && …`,
+		quote(text), r.lang.giveDefault(), r.lang.testOf(n, text))
 }
 
 // needBase says that a member is read from a value that may be missing.
 func (r *reporter) needBase(n *ast.MemberNode) {
 	base := r.off.of(n.Node)
-	r.mistake(r.off.extent(n.Node), CodeMaybeMissing,
-		`%s may be missing: write "?." behind it, give the whole a default with "??", or test it first, such as %s != nil && …`, quote(base), base)
+	r.mistake(r.off.extent(n.Node), CodeMaybeMissing, `%s may be missing: write %q behind it, give the whole a default with %s, or test it first, such as %s && …`,
+		quote(base), r.lang.optionalDot(), r.lang.defaultWord(), r.lang.testOf(n.Node, base))
 }
 
 // wordMistake warns of a comparison with a word that an enumeration does not hold.
@@ -149,5 +150,5 @@ func (r *reporter) methodMistake(n *ast.CallNode, callee *ast.MemberNode) {
 		r.mistake(at, CodeUnknownFunction, "values have no methods: write %s %s …", base, key.Value)
 		return
 	}
-	r.mistake(at, CodeUnknownFunction, "values have no methods, and there is no function %q%s", key.Value, functionHint(key.Value))
+	r.mistake(at, CodeUnknownFunction, "values have no methods, and there is no function %q%s", key.Value, r.lang.functionHint(key.Value))
 }

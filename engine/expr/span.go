@@ -6,6 +6,7 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
+	"example.com/pipe/engine/expr/cel"
 	"example.com/pipe/engine/expr/eval"
 )
 
@@ -15,7 +16,8 @@ type span = eval.Span
 // offsets leads from the parser's places, which count characters, to bytes.
 type offsets struct {
 	text  string
-	bytes []int // by character; nil: the text is ASCII
+	bytes []int                  // by character; nil: the text is ASCII
+	cel   map[ast.Node]cel.Place // of a tree that was read from CEL
 }
 
 func newOffsets(text string) offsets {
@@ -48,12 +50,18 @@ func (o offsets) at(char int) int {
 // token returns the stretch of the token that the parser gives as n's location: an operator, a name, a
 // bracket.
 func (o offsets) token(n ast.Node) span {
+	if p, ok := o.cel[n]; ok {
+		return p.Token
+	}
 	loc := n.Location()
 	return span{From: o.at(loc.From), To: o.at(loc.To)}
 }
 
 // extent returns the stretch that all of n takes, without brackets around it.
 func (o offsets) extent(n ast.Node) span {
+	if p, ok := o.cel[n]; ok {
+		return p.Extent
+	}
 	return span{From: o.start(n), To: o.end(n)}
 }
 

@@ -13,6 +13,8 @@ type Binary struct {
 	Span
 	Op          string
 	Left, Right Node
+	Lists       bool // "+" joins lists too
+	Whole       bool // "/" takes two integers and drops the fraction
 }
 
 func (n *Binary) eval(r *run) (value.Value, error) {
@@ -36,6 +38,11 @@ func (n *Binary) eval(r *run) (value.Value, error) {
 		if x, ok := a.(string); ok {
 			if y, ok := b.(string); ok {
 				return x + y, r.alloc(n.Span, len(x)+len(y))
+			}
+		}
+		if x, ok := a.(value.List); ok && n.Lists {
+			if y, ok := b.(value.List); ok {
+				return evalConcat(r, n.Span, []value.Value{x, y})
 			}
 		}
 	}
@@ -143,10 +150,24 @@ func (n *Binary) quotient(a, b value.Value, x, y int64, whole bool) (value.Value
 	if toFloat(b) == 0 {
 		return nil, faultf(n.Right.Place(), "/: the divisor is 0")
 	}
+	if n.Whole {
+		return n.wholeQuotient(a, b, x, y, whole)
+	}
 	if whole && y != -1 && x%y == 0 {
 		return x / y, nil
 	}
 	return floatOp(n.Span, "/", toFloat(a), toFloat(b))
+}
+
+func (n *Binary) wholeQuotient(a, b value.Value, x, y int64, whole bool) (value.Value, error) {
+	switch {
+	case !whole:
+		return nil, faultf(n.Span, "/: want two integers, got %s and %s", value.Describe(a), value.Describe(b))
+	case x == math.MinInt64 && y == -1:
+		return nil, faultf(n.Span, "/: %d and %d give a number that does not fit 64 bits", x, y)
+	default:
+		return x / y, nil
+	}
 }
 
 func toFloat(v value.Value) float64 {

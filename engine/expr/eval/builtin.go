@@ -107,6 +107,9 @@ func evalReplace(r *run, at Span, args []value.Value) (value.Value, error) {
 }
 
 func evalString(r *run, at Span, args []value.Value) (value.Value, error) {
+	if args[0] == nil {
+		return nil, missing(at, GuardText, "string: the value is null, which has no text")
+	}
 	if err := r.weigh(at, args[0]); err != nil {
 		return nil, err
 	}

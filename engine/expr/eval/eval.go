@@ -35,6 +35,24 @@ func (s Span) Place() Span { return s }
 type Fault struct {
 	At      Span
 	Message string
+	Guard   Guard // what would help: the words for it are the language's
+}
+
+// Guard says how an author guards against a value that is not there.
+type Guard uint8
+
+// The guards.
+const (
+	NoGuard      Guard = iota
+	GuardName          // of a name of the scope
+	GuardMember        // of a field
+	GuardElement       // of an element of a list
+	GuardText          // of a value whose text is wanted
+)
+
+// String gives the name of the guard.
+func (g Guard) String() string {
+	return [...]string{"none", "name", "member", "element", "text"}[min(g, GuardText)]
 }
 
 // Error returns the message.
@@ -42,6 +60,11 @@ func (f *Fault) Error() string { return f.Message }
 
 func faultf(at Span, format string, args ...any) error {
 	return &Fault{At: at, Message: fmt.Sprintf(format, args...)}
+}
+
+// missing says that a value is not there, and how to guard against it.
+func missing(at Span, g Guard, format string, args ...any) error {
+	return &Fault{At: at, Message: fmt.Sprintf(format, args...), Guard: g}
 }
 
 // Run evaluates the tree below root. An error is a *Fault.

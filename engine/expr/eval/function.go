@@ -13,6 +13,7 @@ type Doc struct {
 	Signature string // such as "join(list, separator) string"
 	Doc       string // one sentence
 	Example   string // an expression that needs no scope
+	CEL       string // the example in CEL
 	Result    string // what the example gives, as JSON
 }
 
@@ -24,6 +25,11 @@ func Docs() []Doc {
 	}
 	for _, p := range predicates {
 		out = append(out, p.Doc)
+	}
+	for i := range out {
+		if out[i].CEL == "" { // it is spelled in the same way
+			out[i].CEL = out[i].Example
+		}
 	}
 	slices.SortFunc(out, func(a, b Doc) int { return strings.Compare(a.Name, b.Name) })
 	return out
@@ -159,13 +165,13 @@ var functions = []*Function{
 	{Params: []Param{numberList}, Least: 1, More: true, Result: NumberOf, eval: evalMax,
 		Doc: Doc{Name: "max", Signature: "max(number, …) number, max(number[]) number", Doc: "The largest of the numbers; there must be one.", Example: `max([3, 1, 2])`, Result: `3`}},
 	{Params: []Param{oneList}, Least: 1, Result: elemOf, eval: evalFirst,
-		Doc: Doc{Name: "first", Signature: "first(list) element", Doc: "The first element, null if there is none.", Example: `first([7, 8]) ?? 0`, Result: `7`}},
+		Doc: Doc{Name: "first", Signature: "first(list) element", Doc: "The first element, null if there is none.", Example: `first([7, 8]) ?? 0`, CEL: `first([7, 8]).orValue(0)`, Result: `7`}},
 	{Params: []Param{oneList}, Least: 1, Result: elemOf, eval: evalLast,
-		Doc: Doc{Name: "last", Signature: "last(list) element", Doc: "The last element, null if there is none.", Example: `last([7, 8]) ?? 0`, Result: `8`}},
+		Doc: Doc{Name: "last", Signature: "last(list) element", Doc: "The last element, null if there is none.", Example: `last([7, 8]) ?? 0`, CEL: `last([7, 8]).orValue(0)`, Result: `8`}},
 	{Params: []Param{oneObject}, Least: 1, Result: always(value.ListOf(stringType)), eval: evalKeys,
-		Doc: Doc{Name: "keys", Signature: "keys(object) string[]", Doc: "The names of the fields, sorted.", Example: `keys({b: 1, a: 2})`, Result: `["a","b"]`}},
+		Doc: Doc{Name: "keys", Signature: "keys(object) string[]", Doc: "The names of the fields, sorted.", Example: `keys({b: 1, a: 2})`, CEL: `keys({"b": 1, "a": 2})`, Result: `["a","b"]`}},
 	{Params: []Param{oneObject}, Least: 1, Result: fieldsOf, eval: evalValues,
-		Doc: Doc{Name: "values", Signature: "values(object) list", Doc: "The values of the fields, in the order of their sorted names.", Example: `values({b: 1, a: 2})`, Result: `[2,1]`}},
+		Doc: Doc{Name: "values", Signature: "values(object) list", Doc: "The values of the fields, in the order of their sorted names.", Example: `values({b: 1, a: 2})`, CEL: `values({"b": 1, "a": 2})`, Result: `[2,1]`}},
 	{Params: []Param{oneList}, Least: 1, More: true, Result: sameList, eval: evalConcat,
 		Doc: Doc{Name: "concat", Signature: "concat(list, …) list", Doc: "The elements of all lists in one.", Example: `concat([1], [2, 3])`, Result: `[1,2,3]`}},
 	{Params: []Param{{value.ListOf(numberType), value.ListOf(stringType)}}, Least: 1, Result: sameList, eval: evalSort,
@@ -202,23 +208,23 @@ func gives(t value.Type) func(_, _ value.Type) value.Type {
 // predicates is the list of the language's functions over elements.
 var predicates = []*PredicateFunc{
 	{Boolean: true, Result: gives(boolType),
-		Doc: Doc{Name: "all", Signature: "all(list, predicate) boolean", Doc: "Whether the predicate holds for each element.", Example: `all([1, 2], # > 0)`, Result: `true`}},
+		Doc: Doc{Name: "all", Signature: "all(list, predicate) boolean", Doc: "Whether the predicate holds for each element.", Example: `all([1, 2], # > 0)`, CEL: `[1, 2].all(x, x > 0)`, Result: `true`}},
 	{Boolean: true, Result: gives(boolType),
-		Doc: Doc{Name: "any", Signature: "any(list, predicate) boolean", Doc: "Whether the predicate holds for at least one element.", Example: `any([1, 2], # > 1)`, Result: `true`}},
+		Doc: Doc{Name: "any", Signature: "any(list, predicate) boolean", Doc: "Whether the predicate holds for at least one element.", Example: `any([1, 2], # > 1)`, CEL: `[1, 2].any(x, x > 1)`, Result: `true`}},
 	{Boolean: true, Result: gives(boolType),
-		Doc: Doc{Name: "none", Signature: "none(list, predicate) boolean", Doc: "Whether the predicate holds for no element.", Example: `none([1, 2], # > 2)`, Result: `true`}},
+		Doc: Doc{Name: "none", Signature: "none(list, predicate) boolean", Doc: "Whether the predicate holds for no element.", Example: `none([1, 2], # > 2)`, CEL: `[1, 2].none(x, x > 2)`, Result: `true`}},
 	{Boolean: true, Result: gives(boolType),
-		Doc: Doc{Name: "one", Signature: "one(list, predicate) boolean", Doc: "Whether the predicate holds for exactly one element.", Example: `one([1, 2], # > 1)`, Result: `true`}},
+		Doc: Doc{Name: "one", Signature: "one(list, predicate) boolean", Doc: "Whether the predicate holds for exactly one element.", Example: `one([1, 2], # > 1)`, CEL: `[1, 2].one(x, x > 1)`, Result: `true`}},
 	{Boolean: true, Result: gives(intType),
-		Doc: Doc{Name: "count", Signature: "count(list, predicate) integer", Doc: "The number of elements that the predicate holds for.", Example: `count([1, 2, 3], # > 1)`, Result: `2`}},
+		Doc: Doc{Name: "count", Signature: "count(list, predicate) integer", Doc: "The number of elements that the predicate holds for.", Example: `count([1, 2, 3], # > 1)`, CEL: `[1, 2, 3].count(x, x > 1)`, Result: `2`}},
 	{Boolean: true, Result: func(list, _ value.Type) value.Type { return list },
-		Doc: Doc{Name: "filter", Signature: "filter(list, predicate) list", Doc: "The elements that the predicate holds for.", Example: `filter([1, 2, 3], # > 1)`, Result: `[2,3]`}},
+		Doc: Doc{Name: "filter", Signature: "filter(list, predicate) list", Doc: "The elements that the predicate holds for.", Example: `filter([1, 2, 3], # > 1)`, CEL: `[1, 2, 3].filter(x, x > 1)`, Result: `[2,3]`}},
 	{Boolean: true, Result: func(list, _ value.Type) value.Type { return list.ElemType().OrNull() },
-		Doc: Doc{Name: "find", Signature: "find(list, predicate) element", Doc: "The first element that the predicate holds for, null if there is none.", Example: `find([{n: 1}, {n: 2}], .n > 1)?.n`, Result: `2`}},
+		Doc: Doc{Name: "find", Signature: "find(list, predicate) element", Doc: "The first element that the predicate holds for, null if there is none.", Example: `find([{n: 1}, {n: 2}], .n > 1)?.n`, CEL: `[{"n": 1}, {"n": 2}].find(x, x.n > 1).?n`, Result: `2`}},
 	{Result: func(_, body value.Type) value.Type { return value.ListOf(body) },
-		Doc: Doc{Name: "map", Signature: "map(list, expression) list", Doc: "What the expression gives for each element.", Example: `map([1, 2], # * 10 + #index)`, Result: `[10,21]`}},
+		Doc: Doc{Name: "map", Signature: "map(list, expression) list", Doc: "What the expression gives for each element.", Example: `map([1, 2], # * 10 + #index)`, CEL: `[1, 2].transformList(i, x, x * 10 + i)`, Result: `[10,21]`}},
 	{Optional: true, Result: func(_, body value.Type) value.Type { return NumberOf([]value.Type{body}) },
-		Doc: Doc{Name: "sum", Signature: "sum(number[]) number, sum(list, expression) number", Doc: "The sum of the numbers, or of what the expression gives for each element; 0 if there is none.", Example: `sum([{n: 1}, {n: 2}], .n)`, Result: `3`}},
+		Doc: Doc{Name: "sum", Signature: "sum(number[]) number, sum(list, expression) number", Doc: "The sum of the numbers, or of what the expression gives for each element; 0 if there is none.", Example: `sum([{n: 1}, {n: 2}], .n)`, CEL: `[{"n": 1}, {"n": 2}].sum(x, x.n)`, Result: `3`}},
 }
 
 // sumFunction is sum without an expression.

@@ -25,19 +25,24 @@ type Name struct {
 func (n *Name) eval(r *run) (value.Value, error) {
 	v, ok := r.scope.Get(n.Name)
 	if !ok && !n.Soft {
-		return nil, faultf(n.Span, `there is no %q here: guard it with "??"`, n.Name)
+		return nil, missing(n.Span, GuardName, "there is no %q here", n.Name)
 	}
 	return v, nil
 }
 
-// Pointer reads the element, or its index, of the innermost predicate.
+// Pointer reads the element, or its index, of a predicate around.
 type Pointer struct {
 	Span
+	Level int // of the predicate, the outermost is 1; 0: the innermost
 	Index bool
 }
 
 func (n *Pointer) eval(r *run) (value.Value, error) {
-	it := r.items[len(r.items)-1]
+	level := n.Level
+	if level == 0 {
+		level = len(r.items)
+	}
+	it := r.items[level-1]
 	if n.Index {
 		return int64(it.index), nil
 	}
@@ -87,7 +92,7 @@ func (n *Member) fetch(base, key value.Value) (value.Value, error) {
 	gentle := n.Soft || n.Optional
 	switch b := base.(type) {
 	case nil:
-		return nil, faultf(n.Span, `%s is null and has no %s: guard it with "??" or "?."`, n.Label, showKey(key))
+		return nil, missing(n.Span, GuardMember, "%s is null and has no %s", n.Label, showKey(key))
 	case *value.Object:
 		k, ok := key.(string)
 		if !ok {
@@ -95,7 +100,7 @@ func (n *Member) fetch(base, key value.Value) (value.Value, error) {
 		}
 		v, has := b.Get(k)
 		if !has && !gentle {
-			return nil, faultf(n.Span, `%s has no %q: guard it with "??" or "?."`, n.Label, clip(k))
+			return nil, missing(n.Span, GuardMember, "%s has no %q", n.Label, clip(k))
 		}
 		return v, nil
 	case value.List:
@@ -115,7 +120,7 @@ func (n *Member) fetch(base, key value.Value) (value.Value, error) {
 		if gentle {
 			return nil, nil
 		}
-		return nil, faultf(n.Span, `%s has %d elements and none at %v: guard it with "??"`, n.Label, len(b), key)
+		return nil, missing(n.Span, GuardElement, "%s has %d elements and none at %v", n.Label, len(b), key)
 	default:
 		return nil, faultf(n.Span, "%s is %s and has no %s", n.Label, value.Describe(base), showKey(key))
 	}

@@ -1,0 +1,41 @@
+package expr
+
+import (
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/expr/cel"
+	"example.com/pipe/engine/source"
+)
+
+// parseCEL reads an expression in CEL; the tree is nil if nothing of it can be checked.
+func parseCEL(src source.Scalar) (tree *cel.Tree, diags []diag.Diagnostic) {
+	defer func() {
+		if r := recover(); r != nil { // the parser is not ours: a text that upsets it is a mistake of the author
+			tree, diags = nil, []diag.Diagnostic{problem(src, wholeOf(src), CodeSyntax, "the expression can not be read: write it in a simpler way")}
+		}
+	}()
+	if d, bad := wrongSize(src); bad {
+		return nil, []diag.Diagnostic{d}
+	}
+	tree, p := cel.Read(src.Text, cel.Limits{Nodes: MaxNodes, Nesting: MaxNesting})
+	if p != nil {
+		return nil, []diag.Diagnostic{celProblem(src, *p)}
+	}
+	for _, p := range tree.Problems {
+		diags = append(diags, celProblem(src, p))
+	}
+	return tree, diags
+}
+
+func celProblem(src source.Scalar, p cel.Problem) diag.Diagnostic {
+	code := map[cel.Kind]diag.Code{
+		cel.Syntax:     CodeSyntax,
+		cel.Sentence:   CodeNotExpression,
+		cel.TooLarge:   CodeTooLarge,
+		cel.NotOffered: CodeNotOffered,
+		cel.BadCall:    CodeType,
+		cel.NoFunction: CodeUnknownFunction,
+	}[p.Kind]
+	d := problem(src, p.At, code, "%s", p.Message)
+	d.Help = p.Help
+	return d
+}
