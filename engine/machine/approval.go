@@ -100,18 +100,25 @@ func (d *decider) approve(i *instance, r ApprovalAnswered) {
 	}
 }
 
-// reject refuses the start of a stage: it fails, is skipped, or work goes back with what the person said.
+// reject refuses the start of a stage: it fails, is skipped, or work goes back with what the person said. A review
+// with open blocking items is not skipped: nobody would look at them any more.
 func (d *decider) reject(i *instance, r ApprovalAnswered) {
 	d.emit(r)
 	message := "rejected by " + r.By
+	if r.Answer == "" {
+		message = "rejected, since nobody answered"
+	}
 	if r.Reason != "" {
 		message += ": " + r.Reason
 	}
-	switch i.node.Approval.OnReject {
-	case plan.RejectSkips:
+	switch open := len(d.s.ledger.OpenBlocking(i.path)); {
+	case i.node.Approval.OnReject == plan.RejectSkips && open == 0:
 		d.emit(StageSkipped{Stage: i.path, Iteration: i.iteration, At: d.at, Reason: string(stage.Rejected)})
-	case plan.RejectReturns:
-		d.takeResult(i, &feedback.Result{Items: []feedback.Item{{Severity: feedback.Blocking, Description: message, SourceAgent: r.By}}})
+	case i.returns():
+		d.takeResult(i, &feedback.Result{Items: []feedback.Item{{
+			Severity: feedback.Blocking, Description: message, SourceAgent: r.By,
+			Fingerprint: "rejected " + d.at.String(), // no earlier waiver covers it
+		}}})
 		d.emit(StageRejected{Stage: i.path, Iteration: i.iteration, At: d.at})
 	default:
 		d.fail(i, failure{class: string(stage.Rejected), message: message})

@@ -25,7 +25,16 @@ type checker struct {
 	tree    func() string // what the workspace holds at this moment
 	retried bool          // the records that follow are of a retry
 	asking  map[string]bool
-	broken  []string
+	finally map[string]bool // by owner: what stands in its finally may run
+	had     map[string]bool // by owner: its finally has begun in this execution
+	asked   map[string]machine.ApprovalAsked
+	now     machine.Instant
+	alone   bool // the run is unattended
+	stopped bool // a cancel stopped what stands in finally, too
+
+	escalated  []feedback.Pair // routed so one after another: a join
+	escalating bool            // the record before was such a one
+	broken     []string
 }
 
 type modelStage struct {
@@ -40,7 +49,8 @@ func newChecker(p *plan.Plan, tree func() string) *checker {
 	return &checker{
 		plan: p, tree: tree, asking: map[string]bool{}, stages: map[string]*modelStage{}, items: map[string]feedback.Item{},
 		rounds: map[feedback.Pair]int{}, granted: map[feedback.Pair]int{},
-		raised: map[string]feedback.Escalation{}, open: map[string]string{},
+		raised: map[string]feedback.Escalation{}, open: map[string]string{}, finally: map[string]bool{},
+		had: map[string]bool{}, asked: map[string]machine.ApprovalAsked{},
 	}
 }
 
@@ -65,6 +75,9 @@ func (c *checker) node(path string) (*plan.Node, *plan.Graph, string, string) {
 		id, item := part, ""
 		if at := strings.IndexByte(part, '['); at >= 0 {
 			id, item = part[:at], part[at:]
+		}
+		if g.Index(id) < 0 {
+			g = g.Finally
 		}
 		n := &g.Nodes[g.Index(id)]
 		if k == len(parts)-1 {
@@ -91,12 +104,28 @@ func (c *checker) met(path string) bool {
 }
 
 func (c *checker) record(r machine.Record) {
+	routed, ok := r.(machine.FeedbackRouted)
+	escalates := ok && routed.Action == feedback.Escalate
+	if escalates && !c.escalating {
+		c.escalated = nil
+	}
+	c.escalating = escalates
 	if _, ok := r.(machine.StageStale); !ok {
 		c.retried = false
 	}
 	switch r := r.(type) {
 	case machine.RunStarted:
-		c.jobs = r.Run.Jobs
+		c.jobs, c.alone = r.Run.Jobs, r.Run.Unattended
+	case machine.RunCancelling:
+		c.stopped = c.stopped || r.Finally
+	case machine.FinallyStarted:
+		c.finallyStarted(r.Stage)
+	case machine.FinallyFinished:
+		c.finally[r.Stage] = false
+	case machine.StageRejected:
+		c.stage(r.Stage).status = machine.Rejected
+	case machine.RunWaiting:
+		c.nobody("waits")
 	case machine.StageStarted:
 		c.started(r)
 	case machine.StageSucceeded:
@@ -126,8 +155,15 @@ func (c *checker) record(r machine.Record) {
 	case machine.ApprovalAnswered:
 		s := c.stage(r.Stage)
 		s.approved, s.on = r.Approved, r.Tree.Tracked
+		switch until := c.asked[r.Stage].Until; {
+		case r.Answer != "" && until > 0 && until <= c.now:
+			c.breaks("a deadline that passed comes before a later answer", "%s answered at %d, deadline %d", r.Stage, c.now, until)
+		case r.By == "timeout" && (until == 0 || until > c.now):
+			c.breaks("a deadline does not pass early", "%s at %d, deadline %d", r.Stage, c.now, until)
+		}
 	case machine.ApprovalAsked:
 		c.stage(r.Stage).approved = false
+		c.asked[r.Stage] = r
 	case machine.StageStale:
 		c.stale(r)
 	case machine.ItemOpened:
@@ -149,6 +185,7 @@ func (c *checker) record(r machine.Record) {
 	case machine.EscalationDecided:
 		c.decided(r)
 	case machine.RunPaused:
+		c.nobody("pauses")
 		if len(c.open) > 0 {
 			c.breaks("a paused run runs nothing", "%v", c.open)
 		}
@@ -159,6 +196,12 @@ func (c *checker) record(r machine.Record) {
 
 func (c *checker) succeeded(r machine.StageSucceeded) {
 	s := c.stage(r.Stage)
+	n, _, _, _ := c.node(r.Stage)
+	if n.Kind == "approval" && n.ForEach == nil || n.Kind == "approval" && strings.HasSuffix(r.Stage, "]") { // it starts nothing
+		c.startedApproved(r.Stage)
+		s.status, s.accepted = machine.Succeeded, false
+		return
+	}
 	if s.status != machine.Running || (r.Reason == "override" && !c.asking[r.Stage]) {
 		c.breaks("only what ran succeeds", "%s, which is %s", r.Stage, s.status)
 	}
@@ -169,7 +212,12 @@ func (c *checker) succeeded(r machine.StageSucceeded) {
 
 func (c *checker) stale(r machine.StageStale) {
 	n, g, prefix, item := c.node(r.Stage)
-	if c.retried && n.Loop == nil && c.met(r.Stage) && slices.ContainsFunc(g.Nodes, func(o plan.Node) bool {
+	within := false // a pipeline inside the run that is a review: it reviews again as a whole
+	if prefix != "" {
+		owner, _, _, _ := c.node(strings.TrimSuffix(prefix, "/"))
+		within = owner.Loop != nil
+	}
+	if c.retried && !within && n.Loop == nil && c.met(r.Stage) && slices.ContainsFunc(g.Nodes, func(o plan.Node) bool {
 		return o.Loop != nil && &g.Nodes[o.Loop.Target] == n
 	}) {
 		c.breaks("a retry keeps what was done by hand", "%s runs again", r.Stage)
@@ -186,16 +234,63 @@ func (c *checker) stale(r machine.StageStale) {
 	*s = modelStage{status: machine.Stale, approved: s.approved && r.Cause != machine.ByUpstream}
 }
 
+// nobody holds an unattended run against what it must not do.
+func (c *checker) nobody(does string) {
+	if c.alone {
+		c.breaks("an unattended run waits for nobody", "it %s", does)
+	}
+}
+
+// finallyStarted holds the beginning of a finally against what else of its graph goes on.
+func (c *checker) finallyStarted(owner string) {
+	prefix := owner + "/"
+	if owner == "" {
+		prefix = ""
+	}
+	if c.had[owner] {
+		c.breaks("finally runs once", "%q again", owner)
+	}
+	c.finally[owner], c.had[owner] = true, true
+	for path, s := range c.stages {
+		if strings.HasPrefix(path, prefix) && (s.status == machine.Running || s.status == machine.Waiting) {
+			c.breaks("finally comes when all else has ended", "%s is %s", path, s.status)
+		}
+	}
+}
+
+// finalOf gives the owner of the finally that a stage stands in, and whether it stands in one.
+func (c *checker) finalOf(path string) (string, bool) {
+	n, g, prefix, _ := c.node(path)
+	for k := range g.Nodes {
+		if &g.Nodes[k] == n {
+			owner := strings.TrimSuffix(prefix, "/")
+			whole := &c.plan.Graph
+			if owner != "" {
+				o, _, _, _ := c.node(owner)
+				whole = o.Body
+			}
+			return owner, whole.Finally == g
+		}
+	}
+	return "", false
+}
+
 // exhausted holds a review that failed since its loop is exhausted against its counter.
 func (c *checker) exhausted(path string) {
 	n, _, _, item := c.node(path)
-	if n.Loop == nil || (n.ForEach != nil && item == "") {
+	if n.Loop == nil || n.Body != nil || (n.ForEach != nil && item == "") {
 		return // a composite, for one of its parts
 	}
 	pair := feedback.Pair{Source: path, Target: c.targetOf(path)}
-	if c.rounds[pair]+1 < n.Loop.MaxIterations+c.granted[pair] {
-		c.breaks("only what is at its cap is exhausted", "%s", path)
+	if !slices.ContainsFunc(c.escalated, c.atCap) || !slices.Contains(c.escalated, pair) {
+		c.breaks("only what is at its cap is exhausted, or in a join with that", "%s of %v", path, c.escalated)
 	}
+}
+
+// atCap reports whether a loop may not go on.
+func (c *checker) atCap(pair feedback.Pair) bool {
+	n, _, _, _ := c.node(pair.Source)
+	return c.rounds[pair]+1 >= n.Loop.MaxIterations+c.granted[pair]
 }
 
 func (c *checker) closeOf(path string) {
@@ -213,6 +308,14 @@ func (c *checker) started(r machine.StageStarted) {
 		if !c.met(path) && (item == "" || g.Nodes[need].ForEach == nil || !c.met(path+item)) {
 			c.breaks("no stage starts before its needs", "%s started before %s (%s)", r.Stage, path, c.stage(path).status)
 		}
+	}
+	if owner, final := c.finalOf(r.Stage); final && !c.finally[owner] {
+		c.breaks("what stands in finally runs then", "%s", r.Stage)
+	} else if !final && c.had[owner] {
+		c.breaks("nothing of a graph starts after its finally", "%s", r.Stage)
+	}
+	if n.ForEach != nil && item != "" && n.ForEach.MaxParallel > 0 && c.othersOf(r.Stage) >= n.ForEach.MaxParallel {
+		c.breaks("no more items run at once than may", "%s", r.Stage)
 	}
 	if s := c.stage(r.Stage); s.status == machine.Succeeded || s.status == machine.Skipped {
 		c.breaks("a finished stage does not run again unless it is stale", "%s", r.Stage)
@@ -235,6 +338,18 @@ func (c *checker) started(r machine.StageStarted) {
 	if len(c.open) > c.jobs {
 		c.breaks("no more run at once than may", "%d with %d jobs", len(c.open), c.jobs)
 	}
+}
+
+// othersOf counts the other items of a for_each that run.
+func (c *checker) othersOf(path string) int {
+	n := 0
+	group := path[:strings.LastIndexByte(path, '[')+1]
+	for p, s := range c.stages {
+		if p != path && strings.HasPrefix(p, group) && !strings.Contains(p[len(group):], "/") && s.status == machine.Running {
+			n++
+		}
+	}
+	return n
 }
 
 // startedApproved holds a stage that starts against the approval that it needs.
@@ -260,6 +375,11 @@ func (c *checker) dropped(path string) {
 
 // clearBelow makes the parts of a composite that starts pending.
 func (c *checker) clearBelow(path string) {
+	for owner := range c.had {
+		if owner == path || strings.HasPrefix(owner, path+"[") || strings.HasPrefix(owner, path+"/") {
+			delete(c.had, owner)
+		}
+	}
 	for p, s := range c.stages {
 		if strings.HasPrefix(p, path+"[") || strings.HasPrefix(p, path+"/") {
 			*s = modelStage{status: machine.Pending}
@@ -284,7 +404,7 @@ func (c *checker) routed(r machine.FeedbackRouted) {
 			open++
 		}
 	}
-	if s := c.stage(r.Source); s.status != machine.Succeeded && r.Action != feedback.Escalate {
+	if s := c.stage(r.Source); s.status != machine.Succeeded && !(s.status == machine.Rejected && r.Action == feedback.ReImplement) && r.Action != feedback.Escalate {
 		c.breaks("only a review that ended is routed", "%s, which is %s", r.Source, s.status)
 	}
 	switch r.Action {
@@ -295,6 +415,8 @@ func (c *checker) routed(r machine.FeedbackRouted) {
 		}
 	case feedback.ReImplement:
 		c.rounds[pair]++
+	case feedback.Escalate:
+		c.escalated = append(c.escalated, pair)
 	}
 	c.checkRounds(pair, n)
 }
@@ -306,6 +428,13 @@ func (c *checker) checkRounds(pair feedback.Pair, n *plan.Node) {
 }
 
 func (c *checker) raisedOne(e feedback.Escalation) {
+	c.nobody("escalates")
+	for path := e.Sources[0]; strings.Contains(path, "/"); {
+		path = path[:strings.LastIndexByte(path, '/')]
+		if n, _, _, _ := c.node(path); n.OnEscalation != plan.UnknownOnEscalation {
+			c.breaks("a pipeline inside the run keeps its escalations to itself", "%v in %s", e.Sources, path)
+		}
+	}
 	c.raised[e.ID] = e
 	if e.Target != "" && e.Reason == feedback.ReasonNoChange {
 		c.stage(e.Target).blocked = true
@@ -339,8 +468,13 @@ func (c *checker) decided(r machine.EscalationDecided) {
 			c.rounds[pair]++
 			c.checkRounds(pair, n)
 		}
-		if r.Decision == "override" && r.Closed && c.stage(source).status == machine.Succeeded {
-			c.stage(source).accepted = true
+		if s := c.stage(source); r.Decision == "override" && r.Closed {
+			switch s.status {
+			case machine.Succeeded:
+				s.accepted = true
+			case machine.Rejected:
+				*s = modelStage{status: machine.Pending, approved: true, on: r.Tree.Tracked}
+			}
 		}
 	}
 	if r.Closed {
@@ -371,6 +505,9 @@ func (c *checker) finished(r machine.RunFinished) {
 		if r.Status == machine.RunSucceeded && !slices.ContainsFunc(item.Sources, c.mayFail) {
 			c.breaks("no run succeeds over an open blocking item", "%s of %v", id, item.Sources)
 		}
+	}
+	if c.plan.Graph.Finally != nil && !c.had[""] && !c.stopped {
+		c.breaks("finally runs once", "the run ended without it")
 	}
 	failed := false
 	for path, s := range c.stages {

@@ -114,7 +114,7 @@ func (d *decider) take(ev Event) bool {
 			d.emit(RetryDue{Stage: o.inst.path, Effect: e.Effect})
 			return true
 		case o != nil && o.kind == deadlineEffect:
-			d.passed(o)
+			d.passed(o, true)
 			return true
 		}
 		return d.ignore(ev, e.Effect, "no timer with this effect is open")
@@ -134,7 +134,7 @@ func (d *decider) take(ev Event) bool {
 		d.emit(RunResumed{At: d.at, Ended: e.Ended})
 		return true
 	case Answer:
-		passed := d.passDeadlines()
+		passed := d.passDeadlines(e.Live)
 		if d.s.status.Ended() {
 			return d.refuse(e, fmt.Sprintf("the run has ended (%s)", d.s.status))
 		}

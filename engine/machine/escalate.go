@@ -77,12 +77,13 @@ func (d *decider) raise(e feedback.Escalation) {
 	}
 }
 
-// passDeadlines decides what follows from all deadlines that have passed. It reports whether there were any.
-func (d *decider) passDeadlines() bool {
+// passDeadlines decides what follows from all deadlines that have passed. It reports whether there were any. live
+// says that the run also goes on.
+func (d *decider) passDeadlines(live bool) bool {
 	any := false
 	for _, o := range slices.Clone(d.s.effects) {
 		if o.kind == deadlineEffect && o.until <= d.at && d.s.find(o.id) != nil && !d.s.status.Ended() {
-			d.passed(o)
+			d.passed(o, live)
 			any = true
 		}
 	}
@@ -91,10 +92,10 @@ func (d *decider) passDeadlines() bool {
 
 // passed decides what follows from a deadline that has passed: nobody answered an approval, or nobody decided an
 // escalation.
-func (d *decider) passed(o *openEffect) {
+func (d *decider) passed(o *openEffect, live bool) {
 	if o.inst != nil {
 		d.unanswered(o.inst, byTimeout, "its time is over")
-		d.resumeIf(d.s.status == RunIsWaiting)
+		d.resumeIf(live && d.s.status == RunIsWaiting)
 		return
 	}
 	e := d.s.escalationByID(o.escalation)
@@ -113,7 +114,7 @@ func (d *decider) passed(o *openEffect) {
 		}
 		d.fail(i, failure{class: string(class), reason: e.Reason, message: "nobody decided the escalation " + e.ID + " in time"})
 	}
-	d.resumeIf(d.s.status == RunIsPaused && len(d.s.escalations) == 0)
+	d.resumeIf(live && d.s.status == RunIsPaused && len(d.s.escalations) == 0)
 }
 
 func (s *state) applyNotify(r NotifyStarted) {

@@ -11,13 +11,51 @@ import (
 )
 
 // parsePlan reads a plan from lines "ID word word=value …"; what is indented under a stage is its body.
-// Words: needs=a,b loop=TARGET max=N exhausted=fail rerun=path when=EXPR approval retry=N on=CLASS writes
-// continue interrupt=ask|fail foreach=EXPR pre=EXPR post=EXPR out=NAME.
+// Words: needs=a,b loop=TARGET max=N exhausted=fail rerun=path when=EXPR approval gate (nothing but an approval)
+// deadline=SECONDS ontimeout=approve|fail onreject=skip|TARGET approvers=a,b retry=N on=CLASS writes continue
+// interrupt=ask|fail foreach=EXPR parallel=N pre=EXPR post=EXPR out=NAME escalates=fail|findings.
+// What is indented under the line "finally" is the finally of the graph. A first line "! word …" is of the plan:
+// unattended, deadline=SECONDS, fail (when it passes), notify.
 func parsePlan(text string) *plan.Plan {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	p := &plan.Plan{Format: plan.Format, Name: "script", Version: 1}
+	if words, ok := strings.CutPrefix(lines[0], "! "); ok {
+		parsePolicy(p, strings.Fields(words))
+		lines = lines[1:]
+	}
 	p.Graph, _ = parseGraph(lines, 0)
 	return p
+}
+
+func parsePolicy(p *plan.Plan, words []string) {
+	for _, w := range words {
+		if w == "unattended" {
+			p.Unattended = true
+			continue
+		}
+		if p.Escalation == nil {
+			p.Escalation = &plan.Escalation{OnTimeout: plan.AbortRun}
+		}
+		key, v, _ := strings.Cut(w, "=")
+		switch key {
+		case "deadline":
+			p.Escalation.Timeout = seconds(v)
+		case "fail":
+			p.Escalation.OnTimeout = plan.FailEscalated
+		case "notify":
+			p.Escalation.Notify = append(p.Escalation.Notify, plan.Notify{Run: "tell"})
+		default:
+			panic(fmt.Sprintf("plan text: unknown word %q", w))
+		}
+	}
+}
+
+func seconds(v string) plan.Duration {
+	n, err := strconv.Atoi(v)
+	if err != nil {
+		panic(err)
+	}
+	return plan.Duration(time.Duration(n) * time.Second)
 }
 
 func parseGraph(lines []string, depth int) (plan.Graph, int) {
@@ -31,9 +69,17 @@ func parseGraph(lines []string, depth int) (plan.Graph, int) {
 		}
 		if indent > depth {
 			body, used := parseGraph(lines[n:], depth+1)
-			node := &g.Nodes[len(g.Nodes)-1]
-			node.Body, node.Kind = &body, ""
+			if strings.TrimSpace(lines[n-1]) == "finally" {
+				g.Finally = &body
+			} else {
+				node := &g.Nodes[len(g.Nodes)-1]
+				node.Body, node.Kind = &body, ""
+			}
 			n += used
+			continue
+		}
+		if strings.TrimSpace(line) == "finally" {
+			n++
 			continue
 		}
 		g.Nodes = append(g.Nodes, parseNode(&g, strings.Fields(line)))
@@ -67,8 +113,29 @@ func parseNode(g *plan.Graph, words []string) plan.Node {
 			n.Loop.Rerun = plan.Path
 		case "when":
 			n.When = expression(g, v)
-		case "approval":
-			n.Approval = &plan.Approval{}
+		case "approval", "gate":
+			n.Approval = &plan.Approval{OnReject: plan.RejectFails}
+			if key == "gate" {
+				n.Kind = "approval"
+			}
+		case "deadline":
+			n.Approval.Timeout = seconds(v)
+			if n.Approval.OnTimeout == plan.UnknownOnTimeout {
+				n.Approval.OnTimeout = plan.TimeoutRejects
+			}
+		case "ontimeout":
+			n.Approval.OnTimeout = map[string]plan.OnTimeout{"approve": plan.TimeoutApproves, "fail": plan.TimeoutFails, "reject": plan.TimeoutRejects}[v]
+		case "onreject":
+			if n.Approval.OnReject = plan.RejectSkips; v != "skip" {
+				n.Approval.OnReject = plan.RejectReturns
+				n.Loop = &plan.Loop{Target: mustIndex(g, v), OnExhausted: plan.Escalate, Rerun: plan.Downstream, OnReject: true}
+			}
+		case "approvers":
+			n.Approval.Approvers = strings.Split(v, ",")
+		case "parallel":
+			n.ForEach.MaxParallel, _ = strconv.Atoi(v)
+		case "escalates":
+			n.OnEscalation = map[string]plan.OnEscalation{"fail": plan.EscalationFails, "findings": plan.EscalationFinds}[v]
 		case "retry":
 			n.Retry.MaxAttempts, _ = strconv.Atoi(v)
 		case "on":

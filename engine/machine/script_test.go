@@ -13,6 +13,7 @@ import (
 
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/value"
 )
 
@@ -23,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite the expected parts of the scrip
 //
 //	start [jobs=N]
 //	end EFFECT [CLASS] [exit=N] [items=SEVERITY:TEXT,…] [replies=ID:STATUS,…] [allfixed] [tree=HASH] [out=NAME:TEXT]
-//	lost EFFECT · timer EFFECT · tree EFFECT HASH · resume [ended=N]
+//	lost EFFECT · timer EFFECT · tree EFFECT HASH · notified EFFECT · resume [ended=N] · later SECONDS
 //	approve|reject|cancel|retry|refer-back|override|abort [STAGE] [key=value …] [dead]
 //
 // After each the records so far are folded into a new machine, whose dump must be the same.
@@ -71,6 +72,7 @@ func runScript(t *testing.T, file string) {
 type scriptRun struct {
 	t       *testing.T
 	m       *machine.Machine
+	plan    *plan.Plan
 	fresh   func() *machine.Machine
 	now     machine.Instant
 	answers int
@@ -89,11 +91,17 @@ func (s *scriptRun) setup(block string) {
 		return
 	}
 	p := parsePlan(strings.Join(lines, "\n"))
+	s.plan = p
 	s.fresh = func() *machine.Machine { return machine.New(p, toyEvaluator{}, nil) }
 	s.m = s.fresh()
 }
 
 func (s *scriptRun) step(command string) string {
+	if n, ok := strings.CutPrefix(command, "later "); ok { // time passes and nothing happens
+		seconds, _ := strconv.Atoi(n)
+		s.now += machine.Instant(seconds) * 1000
+		return ""
+	}
 	s.now += 1000
 	ready := s.m.Step(s.event(command))
 	var out strings.Builder
@@ -137,6 +145,8 @@ func describeEffect(e machine.Effect) string {
 		return fmt.Sprintf("timer %s +%ds", e.Effect, e.Until/1000)
 	case machine.ReadTree:
 		return "read tree " + e.Effect
+	case machine.Notify:
+		return fmt.Sprintf("notify %s of %s: %s", e.Effect, e.Escalation.ID, e.Run)
 	}
 	return "unknown effect"
 }
@@ -207,11 +217,13 @@ func (s *scriptRun) event(command string) machine.Event {
 		for _, w := range words[1:] {
 			jobs, _ = strconv.Atoi(strings.TrimPrefix(w, "jobs="))
 		}
-		return machine.Start{At: s.now, Run: machine.RunInfo{Run: "R", TaskID: "T", Pipeline: "script", Jobs: jobs}}
+		return machine.Start{At: s.now, Run: machine.RunInfo{Run: "R", TaskID: "T", Pipeline: "script", Jobs: jobs, Unattended: s.plan.Unattended}}
 	case "end":
 		return s.ended(words[1], words[2:])
 	case "lost":
 		return machine.StageLost{At: s.now, Effect: words[1]}
+	case "notified":
+		return machine.Notified{At: s.now, Effect: words[1]}
 	case "timer":
 		return machine.TimerFired{At: s.now, Effect: words[1]}
 	case "tree":

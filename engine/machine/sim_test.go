@@ -43,7 +43,9 @@ func TestSimulation(t *testing.T) {
 	})
 	t.Logf("%d histories: %+v", *histories, total)
 	for name, n := range map[string]int{"rounds": total.rounds, "escalations": total.escalations, "crashes": total.crashes,
-		"approvals": total.approvals, "cancels": total.cancels, "composites": total.composites, "retries": total.retries} {
+		"approvals": total.approvals, "cancels": total.cancels, "composites": total.composites, "retries": total.retries,
+		"a finally": total.finals, "a cancel of a finally": total.abandoned, "deadlines": total.deadlines,
+		"rejections that send back": total.rejections, "notifications": total.notified, "findings of a pipeline inside": total.taken} {
 		if n == 0 {
 			t.Errorf("no history had %s: the simulation no longer reaches them", name)
 		}
@@ -97,6 +99,7 @@ func compareOrders(t *testing.T, seed uint64) {
 
 type simCounts struct {
 	events, rounds, escalations, crashes, approvals, cancels, composites, retries int
+	finals, abandoned, deadlines, rejections, notified, taken                     int
 }
 
 func (c *simCounts) add(o simCounts) {
@@ -108,6 +111,12 @@ func (c *simCounts) add(o simCounts) {
 	c.cancels += o.cancels
 	c.composites += o.composites
 	c.retries += o.retries
+	c.finals += o.finals
+	c.abandoned += o.abandoned
+	c.deadlines += o.deadlines
+	c.rejections += o.rejections
+	c.notified += o.notified
+	c.taken += o.taken
 }
 
 // world is what is around a machine: it carries out effects in any order and at any time.
@@ -171,7 +180,7 @@ func (w *world) run() {
 	if w.chaos {
 		jobs = 1 + w.rng.IntN(4)
 	}
-	w.step(machine.Start{At: w.now, Run: machine.RunInfo{Run: "R", TaskID: "T", Pipeline: "sim", Jobs: jobs}})
+	w.step(machine.Start{At: w.now, Run: machine.RunInfo{Run: "R", TaskID: "T", Pipeline: "sim", Jobs: jobs, Unattended: w.plan.Unattended}})
 	for n := 0; !w.m.Status().Ended(); n++ {
 		if n > 3000 {
 			w.t.Errorf("the run does not end")
@@ -198,16 +207,20 @@ func (w *world) move(n int) {
 		case p < 80:
 			w.crash()
 			return
-		case p < 83:
+		case p < 83, p < 150 && w.finalRuns():
 			w.counts.cancels++
 			w.take(w.answer(machine.Cancel))
 			return
-		case p < 120:
+		case p < 190 && p >= 155:
 			w.person(n)
+			return
+		case p < 195 && p >= 190: // time passes and nobody lives
+			w.now += 400_000
+			w.crash()
 			return
 		}
 	}
-	if len(w.open) == 0 || w.atRest() {
+	if len(w.open) == 0 || w.atRest() && (!w.chaos || w.rng.IntN(10) > 0) {
 		w.person(n)
 		return
 	}
@@ -215,6 +228,16 @@ func (w *world) move(n int) {
 	e := w.open[at]
 	w.open = slices.Delete(w.open, at, at+1)
 	w.carryOut(e)
+}
+
+// finalRuns reports whether what stands in a finally runs.
+func (w *world) finalRuns() bool {
+	for _, runs := range w.check.finally {
+		if runs {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *world) atRest() bool {
@@ -226,7 +249,15 @@ func (w *world) carryOut(e machine.Effect) {
 	switch e := e.(type) {
 	case machine.Dispatch:
 		w.step(w.outcome(e.Started))
+	case machine.Notify:
+		w.counts.notified++
+		w.step(machine.Notified{At: w.now, Effect: e.Effect})
 	case machine.Stop:
+		if slices.ContainsFunc(w.open, func(o machine.Effect) bool { _, ok := o.(machine.Notify); return ok && o.EffectID() == e.Effect }) {
+			w.open = slices.DeleteFunc(w.open, func(o machine.Effect) bool { return o.EffectID() == e.Effect })
+			w.step(machine.Notified{At: w.now, Effect: e.Effect, Class: "cancelled"})
+			return
+		}
 		w.open = slices.DeleteFunc(w.open, func(o machine.Effect) bool { return o.EffectID() == e.Effect })
 		w.step(machine.StageEnded{At: w.now, Effect: e.Effect, Class: "cancelled"})
 	case machine.Timer:
@@ -372,6 +403,7 @@ func (w *world) step(ev machine.Event) {
 	if w.seen = w.tree; ev.EventType() == "answer" {
 		w.seen = ev.(machine.Answer).Tree.Tracked
 	}
+	w.check.now = ev.When()
 	ready := w.m.Step(ev)
 	for _, r := range ready.Records {
 		w.journal = append(w.journal, r)
@@ -409,6 +441,9 @@ func (w *world) count(r machine.Record) {
 		w.asked = append(w.asked, r.Stage)
 	case machine.ApprovalAnswered:
 		w.counts.approvals++
+		if r.By == "timeout" {
+			w.counts.deadlines++
+		}
 		w.unasked(r.Stage)
 	case machine.StageStale:
 		w.unasked(r.Stage)
@@ -418,6 +453,22 @@ func (w *world) count(r machine.Record) {
 		w.unasked(r.Stage)
 	case machine.RetryScheduled:
 		w.counts.retries++
+	case machine.FinallyStarted:
+		w.counts.finals++
+	case machine.RunCancelling:
+		if r.Finally {
+			w.counts.abandoned++
+		}
+	case machine.EscalationDecided:
+		if r.By == "timeout" {
+			w.counts.deadlines++
+		}
+	case machine.StageRejected:
+		w.counts.rejections++
+	case machine.FeedbackReceived:
+		if n := w.m.Node(r.Source); r.Items > 0 && n.OnEscalation == plan.EscalationFinds {
+			w.counts.taken++
+		}
 	case machine.StageStarted:
 		if r.Composite {
 			w.counts.composites++

@@ -10,8 +10,24 @@ import (
 // retries, items and, if wanted, bodies.
 func randomPlanText(rng *rand.Rand, bodies bool) string {
 	g := planWriter{rng: rng}
+	if bodies {
+		g.policy()
+	}
 	g.graph("s", "", 3+rng.IntN(6), bodies)
 	return g.out.String()
+}
+
+// policy writes what holds for the whole plan.
+func (g *planWriter) policy() {
+	var words []string
+	for _, w := range []string{"unattended", "deadline=300", "fail", "notify"} {
+		if g.chance(8) {
+			words = append(words, w)
+		}
+	}
+	if len(words) > 0 {
+		fmt.Fprintf(&g.out, "! %s\n", strings.Join(words, " "))
+	}
 }
 
 type planWriter struct {
@@ -42,15 +58,61 @@ func (g *planWriter) graph(name, indent string, n int, nest bool) {
 		}
 		body := nest && g.chance(8)
 		g.words(name, i, ancestors[i], body)
+		if body {
+			g.out.WriteString([]string{"", "", " escalates=fail", " escalates=findings"}[g.rng.IntN(4)])
+		}
 		g.out.WriteString("\n")
 		if body {
 			g.graph(fmt.Sprintf("%s%dx", name, i), indent+"  ", 1+g.rng.IntN(3), false)
 		}
 	}
+	if g.chance(20) {
+		g.finally(name, indent)
+	}
+}
+
+// finally writes the finally of a graph.
+func (g *planWriter) finally(name, indent string) {
+	fmt.Fprintf(&g.out, "%sfinally\n", indent)
+	for i := range 1 + g.rng.IntN(2) {
+		fmt.Fprintf(&g.out, "%s  %sf%d", indent, name, i)
+		for _, w := range []string{"writes", "retry=2", "when=false", "interrupt=ask", "pre=error"} {
+			if g.chance(10) {
+				g.out.WriteString(" " + w)
+			}
+		}
+		g.out.WriteString("\n")
+	}
+}
+
+// approval writes an approval, or a stage that is nothing else.
+func (g *planWriter) approval(name string, i int, ancestors map[int]bool, loop, body bool) {
+	if !g.chance(15) {
+		return
+	}
+	g.out.WriteString([]string{" approval", " gate"}[g.rng.IntN(2)])
+	if g.chance(40) {
+		g.out.WriteString(" deadline=200")
+	}
+	if g.chance(50) {
+		g.out.WriteString(" ontimeout=" + []string{"approve", "fail", "reject"}[g.rng.IntN(3)])
+	}
+	switch {
+	case g.chance(20):
+		g.out.WriteString(" onreject=skip")
+	case len(ancestors) > 0 && !loop && !body && g.chance(50):
+		for k := range i {
+			if ancestors[k] {
+				fmt.Fprintf(&g.out, " onreject=%s%d max=%d", name, k, 1+g.rng.IntN(3))
+				break
+			}
+		}
+	}
 }
 
 func (g *planWriter) words(name string, i int, ancestors map[int]bool, body bool) {
-	if len(ancestors) > 0 && !body && g.chance(55) {
+	loop := len(ancestors) > 0 && g.chance(55)
+	if loop {
 		var targets []int
 		for k := range i { // in order, so that a seed always gives the same plan
 			if ancestors[k] {
@@ -65,15 +127,19 @@ func (g *planWriter) words(name string, i int, ancestors map[int]bool, body bool
 			g.out.WriteString(" rerun=path")
 		}
 	}
+	g.approval(name, i, ancestors, loop, body)
 	for _, w := range []struct {
 		percent int
 		text    string
 	}{
-		{25, "writes"}, {12, "continue"}, {12, "approval"}, {25, "retry=2"}, {6, "when=false"}, {6, "when=again"},
+		{25, "writes"}, {12, "continue"}, {25, "retry=2"}, {6, "when=false"}, {6, "when=again"},
 		{6, "interrupt=ask"}, {4, "interrupt=fail"}, {2, "pre=error"}, {3, "post=again"}, {6, "foreach=list:2"}, {2, "foreach=list:0"},
 	} {
 		if g.chance(w.percent) && !strings.HasSuffix(g.out.String(), "list:2") {
 			g.out.WriteString(" " + w.text)
 		}
+	}
+	if strings.HasSuffix(g.out.String(), "list:2") && g.chance(40) {
+		g.out.WriteString(" parallel=1")
 	}
 }

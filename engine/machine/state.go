@@ -263,13 +263,29 @@ func (s *state) wantsStart(i *instance) bool {
 	if i.effect != "" || i.stopping || i.asks || i.approval.asked || !i.frame.live {
 		return false
 	}
+	if i.group != nil && (i.group.status != Running || !i.under && i.group.isFull()) {
+		return false
+	}
+	return s.needsMet(i)
+}
+
+// needsMet reports whether what i needs is there.
+func (s *state) needsMet(i *instance) bool {
 	switch {
 	case i.isFinal(): // one after another
 		return i.slot == 0 || i.frame.slots[i.slot-1].done
 	case i.group == nil:
 		return i.unmet == 0
 	}
-	return i.group.status == Running && s.itemNeedsMet(i) && (i.under || !i.group.isFull())
+	return s.itemNeedsMet(i)
+}
+
+// loosen takes the workspace back from what was about to start, where something that it needs runs again first.
+func (s *state) loosen(i *instance) {
+	if i.holding && i.status == Pending && i.effect == "" && !s.needsMet(i) {
+		i.startTree = nil
+		s.setHolding(i, false)
+	}
 }
 
 // isFull reports whether as many items of a for_each are under way as may be at once.
@@ -346,6 +362,7 @@ func (s *state) refresh(i *instance) {
 
 // place puts i into the list of what may start, or takes it out.
 func (s *state) place(i *instance) {
+	s.loosen(i)
 	at, found := slices.BinarySearchFunc(s.ready, i, byOrder)
 	want := s.wantsStart(i)
 	if want && !found {
