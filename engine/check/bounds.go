@@ -11,17 +11,23 @@ import (
 
 // Bound is how often a stage can run at the most, as long as no person grants more.
 type Bound struct {
-	Runs  int // that end: 1, and max_iterations - 1 for each loop that makes it run again
-	Tries int // with all that retry allows
+	Runs    int  // that end: 1, and max_iterations - 1 for each loop that makes it run again
+	Tries   int  // of these runs, with all that retry allows
+	PerItem bool // of each item: the stage, or one around it, has a for_each
+	Items   int  // further runs for each item of a for_each whose reviews make it run again
+
+	Body []Bound // of the stages of the pipeline that it runs
 }
 
 // Bounds gives the bound of each node of a graph. Loops count together: each sends work back at the most
 // max_iterations - 1 times in a run, and then its target and what stands downstream of it run again (with
-// rerun: path, only what lies between target and source).
+// rerun: path, only what lies between target and source). The review of a for_each has a loop for each item:
+// the same item of its target and of what stands beside it runs again, and all of anything else. Loops inside of
+// a pipeline go on counting when the stage that runs it starts again.
 func Bounds(g *plan.Graph) []Bound {
 	out := make([]Bound, len(g.Nodes))
 	for i := range out {
-		out[i].Runs = 1
+		out[i].Runs, out[i].PerItem = 1, g.Nodes[i].ForEach != nil
 	}
 	var loops []int
 	for i := range g.Nodes {
@@ -30,23 +36,51 @@ func Bounds(g *plan.Graph) []Bound {
 		}
 	}
 	order := g.Order()
-	down := make([]uint64, len(g.Nodes)) // the loops of a batch whose target the node is, or needs
-	up := make([]uint64, len(g.Nodes))   // the loops of a batch whose source the node is, or is needed by
+	s := spreading{
+		down: make([]uint64, len(g.Nodes)), up: make([]uint64, len(g.Nodes)), own: make([]uint64, len(g.Nodes)),
+	}
 	for len(loops) > 0 {
 		batch := loops[:min(64, len(loops))]
 		loops = loops[len(batch):]
-		spread(g, order, batch, down, up)
+		s.spread(g, order, batch)
 		sums := byteSums(g, batch)
 		for i := range g.Nodes {
-			for k, m := 0, down[i]&up[i]; m != 0; k, m = k+1, m>>8 {
+			again := s.down[i] & s.up[i]
+			once := again & (s.own[i] | ^s.items)
+			for k, m := 0, once; m != 0; k, m = k+1, m>>8 {
 				out[i].Runs += sums[k][m&0xff]
+			}
+			for k, m := 0, again&^once; m != 0; k, m = k+1, m>>8 {
+				out[i].Items += sums[k][m&0xff]
 			}
 		}
 	}
 	for i := range out {
-		out[i].Tries = out[i].Runs * max(1, g.Nodes[i].Retry.MaxAttempts)
+		out[i].close(&g.Nodes[i])
 	}
 	return out
+}
+
+// close works out what follows from the runs of a node.
+func (b *Bound) close(n *plan.Node) {
+	b.Tries = b.Runs * max(1, n.Retry.MaxAttempts)
+	if n.Body == nil {
+		return
+	}
+	b.Body = Bounds(n.Body)
+	b.again(b.Runs-1, b.Items, b.PerItem, n)
+}
+
+// again adds further runs of a node to those of the stages of its body.
+func (b *Bound) again(runs, items int, perItem bool, n *plan.Node) {
+	for i := range b.Body {
+		in, node := &b.Body[i], &n.Body.Nodes[i]
+		in.Runs += runs
+		in.Items += items
+		in.PerItem = in.PerItem || perItem
+		in.Tries = in.Runs * max(1, node.Retry.MaxAttempts)
+		in.again(runs, items, perItem, node)
+	}
 }
 
 // byteSums gives, for each byte of a set of a batch's loops and each value of it, the further runs that its
@@ -65,33 +99,57 @@ func byteSums(g *plan.Graph, batch []int) *[8][256]int {
 	return &sums
 }
 
-// spread fills down and up for a batch of at most 64 loops.
-func spread(g *plan.Graph, order, batch []int, down, up []uint64) {
-	clear(down)
-	clear(up)
+// spreading says, for a batch of at most 64 loops, by a bit for each, what they make run again.
+type spreading struct {
+	down  []uint64 // by node: the loops whose target it is, or needs
+	up    []uint64 // by node: the loops whose source it is, or is needed by; all of those that rerun the whole
+	own   []uint64 // by node: of the loops from item to item, those that make only its same item run again
+	items uint64   // the loops of which there is one for each item
+}
+
+// spread works out a batch.
+func (s *spreading) spread(g *plan.Graph, order, batch []int) {
+	clear(s.down)
+	clear(s.up)
+	clear(s.own)
+	s.items = 0
 	var whole uint64 // loops that run all again that stands downstream
-	for k, s := range batch {
-		l := g.Nodes[s].Loop
-		down[l.Target] |= 1 << uint(k)
+	for k, from := range batch {
+		l := g.Nodes[from].Loop
+		bit := uint64(1) << uint(k)
+		s.down[l.Target] |= bit
+		if g.Nodes[from].ForEach != nil {
+			s.items |= bit
+			if g.Nodes[l.Target].ForEach != nil {
+				s.own[l.Target] |= bit
+			}
+		}
 		if l.Rerun == plan.Path {
-			up[s] |= 1 << uint(k)
+			s.up[from] |= bit
 		} else {
-			whole |= 1 << uint(k)
+			whole |= bit
 		}
 	}
 	for _, i := range order {
+		var above, other uint64 // of what it needs: the loops, and those of them that run all items of it again
 		for _, n := range g.Nodes[i].Needs {
-			down[i] |= down[n]
+			above |= s.down[n]
+			other |= s.down[n] &^ s.own[n]
 		}
+		if g.Nodes[i].ForEach != nil {
+			s.own[i] |= above & s.items
+		}
+		s.own[i] &^= other
+		s.down[i] |= above
 	}
 	for k := len(order) - 1; k >= 0; k-- {
 		i := order[k]
 		for _, n := range g.Nodes[i].Needs {
-			up[n] |= up[i]
+			s.up[n] |= s.up[i]
 		}
 	}
-	for i := range up {
-		up[i] |= whole
+	for i := range s.up {
+		s.up[i] |= whole
 	}
 }
 

@@ -138,6 +138,38 @@ stages:
 	}
 }
 
+// The reviews of a for_each have a loop for each item, and stages inside of a pipeline count on.
+func TestBoundsOfItems(t *testing.T) {
+	loop := func(target, most int) *plan.Loop {
+		return &plan.Loop{Target: target, MaxIterations: most, Rerun: plan.Downstream}
+	}
+	each := &plan.ForEach{As: "item"}
+	inner := &plan.Graph{Nodes: []plan.Node{{ID: "x"}, {ID: "y", Needs: []int{0}, Loop: loop(0, 3), Retry: plan.Retry{MaxAttempts: 2}}}}
+	g := plan.Graph{Nodes: []plan.Node{
+		{ID: "implement", ForEach: each},
+		{ID: "read", ForEach: each, Needs: []int{0}, Loop: loop(0, 4)},
+		{ID: "beside", ForEach: each, Needs: []int{0}},
+		{ID: "all", Needs: []int{1, 2}, Body: inner},
+		{ID: "after", ForEach: each, Needs: []int{3}},
+		{ID: "fix"},
+		{ID: "many", ForEach: each, Needs: []int{5}, Loop: loop(5, 2)},
+		{ID: "end", Needs: []int{6}, Loop: loop(5, 2), Body: inner},
+	}}
+	want := []Bound{
+		{Runs: 4, Tries: 4, PerItem: true},
+		{Runs: 4, Tries: 4, PerItem: true},
+		{Runs: 4, Tries: 4, PerItem: true},
+		{Runs: 1, Tries: 1, Items: 3, Body: []Bound{{Runs: 3, Tries: 3, Items: 3}, {Runs: 3, Tries: 6, Items: 3}}},
+		{Runs: 1, Tries: 1, Items: 3, PerItem: true},
+		{Runs: 2, Tries: 2, Items: 1},
+		{Runs: 2, Tries: 2, Items: 1, PerItem: true},
+		{Runs: 2, Tries: 2, Items: 1, Body: []Bound{{Runs: 4, Tries: 4, Items: 1}, {Runs: 4, Tries: 8, Items: 1}}},
+	}
+	if diff := cmp.Diff(want, Bounds(&g)); diff != "" {
+		t.Errorf("bounds (-want +got):\n%s", diff)
+	}
+}
+
 // TestBoundsAgree compares the bounds of random graphs with those counted loop by loop.
 func TestBoundsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

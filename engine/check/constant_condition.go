@@ -28,8 +28,10 @@ var constantCondition = Rule{
 				}
 			}
 			for _, cs := range [][]plan.Check{n.PreChecks, n.PostChecks} {
-				for k := range cs {
-					constantCheck(p, n.ID, &cs[k])
+				for k := range cs { // those of a contract are not the stage's
+					if cs[k].Contract == "" {
+						constantCheck(p, n.ID, &cs[k])
+					}
 				}
 			}
 		}
@@ -56,7 +58,7 @@ func constantCheck(p *Pass, stage string, c *plan.Check) {
 
 // constant gives the value of a condition that reads nothing.
 func constant(e *plan.Expr) (yes, ok bool) {
-	if len(e.Scope.Fields) > 0 {
+	if len(e.Scope.Fields) > 0 || e.Language != plan.ExprLanguage {
 		return false, false
 	}
 	prog, _ := expr.Compile(source.NewScalar(e.Source, source.Span{}, nil), value.ObjectOf(), e.Type)

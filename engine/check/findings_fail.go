@@ -13,7 +13,7 @@ var findingsFail = Rule{
 	Run: func(p *Pass) {
 		for i := range p.Plan.Graph.Nodes {
 			n, syn := &p.Plan.Graph.Nodes[i], p.Doc.Stages[i]
-			if n.Role != plan.Review || n.Loop != nil || n.ContinueOnError || syn.ID == nil {
+			if n.Role != plan.Review || (n.Loop != nil && !n.Loop.OnReject) || n.ContinueOnError || syn.ID == nil {
 				continue
 			}
 			p.Report(diag.Diagnostic{

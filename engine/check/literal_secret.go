@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"example.com/pipe/engine/diag"
@@ -15,10 +16,14 @@ func secretPrefixes() []string {
 
 var literalSecret = Rule{
 	Code: "literal-secret",
-	Doc:  "A credential written out in env: it is in the repository, in the frozen plan and in every log of it.",
+	Doc:  "A credential written out in env or with: it is in the repository, in the frozen plan and in every log of it.",
 	Run: func(p *Pass) {
-		for _, s := range p.Doc.Stages {
-			for _, e := range s.Env {
+		for _, s := range slices.Concat(p.Doc.Stages, p.Doc.Finally) {
+			var with []*specs.Entry
+			if s.With != nil {
+				with = s.With.Entries
+			}
+			for _, e := range slices.Concat(s.Env, with) {
 				if e.Value == nil || e.Value.Kind != specs.ScalarData || e.Value.Scalar == nil {
 					continue
 				}

@@ -5,7 +5,21 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/specs"
 )
+
+// loopOf gives where a stage's loop is written: feedback_loop, or on_reject.
+func loopOf(s *specs.Stage, l *plan.Loop) *specs.Loop {
+	switch {
+	case !l.OnReject:
+		return s.Loop
+	case s.Gate != nil:
+		return s.Gate.Return
+	case s.RequiresApproval != nil:
+		return s.RequiresApproval.Return
+	}
+	return nil
+}
 
 var loopOfOne = Rule{
 	Code: "loop-of-one",
@@ -16,9 +30,17 @@ var loopOfOne = Rule{
 			if n.Loop == nil || n.Loop.MaxIterations != 1 {
 				continue
 			}
-			at := p.Doc.Stages[i].Loop.Span
-			if m := p.Doc.Stages[i].Loop.MaxIterations; m != nil {
-				at = m.Span
+			l := loopOf(p.Doc.Stages[i], n.Loop)
+			if l == nil {
+				continue
+			}
+			at := l.Span
+			if l.MaxIterations != nil {
+				at = l.MaxIterations.Span
+			}
+			first := "blocking finding"
+			if n.Loop.OnReject {
+				first = "rejection"
 			}
 			what := "asks a person"
 			if n.Loop.OnExhausted == plan.FailRun {
@@ -26,8 +48,8 @@ var loopOfOne = Rule{
 			}
 			p.Report(diag.Diagnostic{
 				Severity: diag.Note, Code: "loop-of-one", Span: at,
-				Message: fmt.Sprintf("with max_iterations 1 the first blocking finding of %q %s; no work is sent back to %q",
-					n.ID, what, p.Plan.Graph.Nodes[n.Loop.Target].ID),
+				Message: fmt.Sprintf("with max_iterations 1 the first %s of %q %s; no work is sent back to %q",
+					first, n.ID, what, p.Plan.Graph.Nodes[n.Loop.Target].ID),
 				Help: "iterations count from 1, the first review included; 2 sends work back once",
 			})
 		}

@@ -15,11 +15,18 @@ var silentApproval = Rule{
 			if n.Approval == nil || n.Approval.Message != nil || n.Description != "" {
 				continue
 			}
-			p.Report(diag.Diagnostic{
-				Severity: diag.Note, Code: "silent-approval", Span: syn.RequiresApproval.Span,
+			d := diag.Diagnostic{
+				Severity: diag.Note, Code: "silent-approval",
 				Message: fmt.Sprintf("who approves %q is told nothing but its name", n.ID),
 				Help:    "write what is asked: requires_approval: Deploy to production?",
-			})
+			}
+			if d.Span = syn.Span; syn.RequiresApproval != nil {
+				d.Span = syn.RequiresApproval.Span
+			}
+			if syn.Gate != nil {
+				d.Span, d.Help = syn.Uses.Span, "write what is asked: with: {message: Deploy to production?}"
+			}
+			p.Report(d)
 		}
 	},
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
@@ -38,8 +39,12 @@ var unusedInput = Rule{
 // exprs walks all expressions of a plan.
 func exprs(p *plan.Plan) iter.Seq[*plan.Expr] {
 	return func(yield func(*plan.Expr) bool) {
-		for i := range p.Graph.Nodes {
-			for e := range p.Graph.Nodes[i].Exprs() {
+		nodes := p.Graph.Nodes
+		if p.Graph.Finally != nil {
+			nodes = slices.Concat(nodes, p.Graph.Finally.Nodes)
+		}
+		for i := range nodes {
+			for e := range nodes[i].Exprs() {
 				if !yield(e) {
 					return
 				}

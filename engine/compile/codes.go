@@ -16,4 +16,11 @@ const (
 	CodeRole           diag.Code = "role"
 	CodeRetry          diag.Code = "retry"
 	CodePath           diag.Code = "path"
+	CodePipeline       diag.Code = "pipeline"
+	CodeWith           diag.Code = "with"
+	CodeForEach        diag.Code = "for-each"
+	CodeUnattended     diag.Code = "unattended"
+	CodeCache          diag.Code = "cache"
+	CodeNewerPipe      diag.Code = "newer-pipe"
+	CodeFinally        diag.Code = "finally"
 )

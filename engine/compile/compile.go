@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"slices"
+
 	"example.com/pipe/engine/compile/graph"
 	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
@@ -17,6 +19,13 @@ type Options struct {
 
 	// PromptFile reads a prompt_file, whose name is relative to the pipeline. Nil: there are none to read.
 	PromptFile func(name string) (*source.File, error)
+
+	// Pipeline finds a pipeline by its name, or by a path relative to this one. Its error says in the author's
+	// words why there is none. Nil: none can be found.
+	Pipeline func(ref string) (*Child, error)
+
+	Unattended bool   // nobody is there to be asked, whatever the document says
+	Version    string // of the program; one that is no number is taken for the newest
 
 	// AllowMissingAgents makes a warning of an agent that pipe.yaml lacks: a shipped pipeline is checked
 	// without the project that will run it. The plan of such a stage has no command and can't be run.
@@ -35,6 +44,7 @@ func Compile(doc *specs.Pipeline, opt Options) (*plan.Plan, diag.List) {
 	if doc.File != nil {
 		c.file = doc.File.Name
 	}
+	c.family = &family{file: c.file, done: map[string]*compiledChild{}, open: []string{c.file}}
 	c.known = scope.NewStages(&c.diags, doc.Incomplete)
 	p := c.compile()
 	if c.diags.HasErrors() {
@@ -50,9 +60,11 @@ type compiler struct {
 	file  string
 	diags diag.List
 
-	stages []*stageInfo
+	family *family // this document, and those of the pipelines that it runs
+
+	stages []*stageInfo  // of the document, and behind them those of finally
 	known  *scope.Stages // the same stages, as others read them
-	needs  graph.Needs   // as written, or the default; without cycles
+	needs  graph.Needs   // as written, or the default; without cycles; of the stages before finally
 	typer  *scope.Typer
 
 	scalars map[string]source.Scalar // of the check of a kind that is under way: one map for all of them
@@ -66,36 +78,52 @@ type stageInfo struct {
 
 	allAbove bool           // it gives no needs, so it waits for all above
 	targeted bool           // a loop leads here
-	prompt   *specs.Text // of an agent, read from its file where it has one
+	child    *compiledChild // the pipeline that it runs
+	prompt   *specs.Text    // of an agent, read from its file where it has one
 }
 
 // compile works through the document in the order in which later steps need earlier ones.
 func (c *compiler) compile() *plan.Plan {
 	p := &plan.Plan{Format: plan.Format, Version: pick(1, c.doc.Version), File: c.file,
 		Name: pick("", c.doc.Name), Description: pick("", c.doc.Description)}
+	c.settings(p)
 	p.Inputs = params(&c.diags, c.doc.Inputs, "input")
-	p.Graph.Nodes = make([]plan.Node, len(c.doc.Stages))
-	c.names(p.Graph.Nodes)
+	p.Graph = c.graph(p.Inputs)
+	return p
+}
+
+// graph compiles the stages of the document, in the order in which later steps need earlier ones.
+func (c *compiler) graph(inputs []plan.Param) plan.Graph {
+	g := plan.Graph{Nodes: make([]plan.Node, len(c.doc.Stages))}
+	if len(c.doc.Finally) > 0 {
+		g.Finally = &plan.Graph{Nodes: make([]plan.Node, len(c.doc.Finally))}
+	}
+	c.names(&g)
 	c.loopTargets()
 	c.order()
 	for _, s := range c.stages {
 		c.declare(s)
 	}
-	c.typer = scope.NewTyper(c.file, paramsType(p.Inputs), c.known, c.needs, &c.diags,
+	c.typer = scope.NewTyper(c.family.file, paramsType(inputs), c.known, c.needs, &c.diags,
 		func(i int, visit func(string)) { eachText(c.stages[i], visit) })
 	for i := range c.stages {
 		c.stage(i)
 	}
-	p.Graph.Outputs = c.typer.Bindings(c.doc.Outputs, "output", scope.Place{Stage: scope.RunEnd})
-	return p
+	g.Outputs = c.typer.Bindings(c.doc.Outputs, "output", scope.Place{Stage: scope.RunEnd})
+	return g
 }
 
 // names gives each stage its id. Of stages with the same id the first keeps it.
-func (c *compiler) names(nodes []plan.Node) {
-	c.stages = make([]*stageInfo, len(c.doc.Stages))
-	for i, syn := range c.doc.Stages {
-		s := &stageInfo{Stage: &scope.Stage{Target: -1, Span: spanOf(syn)}, syn: syn, node: &nodes[i]}
-		c.stages[i] = s
+func (c *compiler) names(g *plan.Graph) {
+	c.stages = make([]*stageInfo, 0, len(c.doc.Stages)+len(c.doc.Finally))
+	for i, syn := range slices.Concat(c.doc.Stages, c.doc.Finally) {
+		s := &stageInfo{Stage: &scope.Stage{Target: -1, Span: spanOf(syn)}, syn: syn}
+		if s.Final = i >= len(g.Nodes); s.Final {
+			s.node = &g.Finally.Nodes[i-len(g.Nodes)]
+		} else {
+			s.node = &g.Nodes[i]
+		}
+		c.stages = append(c.stages, s)
 		s.node.At = syn.Span.Start
 		if syn.ID != nil {
 			s.ID = syn.ID.Value

@@ -3,6 +3,7 @@ package compile
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,7 +40,21 @@ func options(t testing.TB) Options {
 			}
 			return source.NewFile("prompts/fix.md", "Fix it.\n\nThe task: ${{ inputs.task }}\n${{ brief }}\n"), nil
 		},
+		Pipeline: findChild,
+		Version:  "0.4.1",
 	}
+}
+
+// findChild finds a pipeline in testdata/children.
+func findChild(ref string) (*Child, error) {
+	b, err := os.ReadFile(filepath.Join("testdata", "children", ref+".yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("there is no pipeline %q; did you mean another one?", ref)
+	}
+	doc, ds := specs.ParsePipeline(source.NewFile("children/"+ref+".yaml", string(b)))
+	return &Child{Name: ref, Doc: doc, Diags: ds, Pipeline: findChild, PromptFile: func(string) (*source.File, error) {
+		return source.NewFile("children/prompt.md", "Look at ${{ inputs.what }}."), nil
+	}}, nil
 }
 
 // parse reads and compiles a document.

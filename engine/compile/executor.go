@@ -29,6 +29,10 @@ func (c *compiler) executor(i int) {
 		c.command(s)
 	case syn.Agent != nil:
 		c.agent(i)
+	case syn.Uses != nil:
+		c.uses(i)
+	case syn.Pipeline != nil:
+		c.body(i)
 	default:
 		c.notYet(s)
 	}
@@ -36,10 +40,8 @@ func (c *compiler) executor(i int) {
 
 // notYet reports a stage that runs what the compiler has no plan for.
 func (c *compiler) notYet(s *stageInfo) {
-	for _, key := range []string{"command", "uses", "pipeline"} {
-		if at, there := s.syn.Key(key); there {
-			c.diags.Errorf(CodeUnknownKind, at, "this program can't run a stage by %q", key)
-		}
+	if at, there := s.syn.Key("command"); there {
+		c.diags.Errorf(CodeUnknownKind, at, "this program can't run a stage by %q", "command")
 	}
 }
 
@@ -140,12 +142,7 @@ func (c *compiler) checkKind(s *stageInfo, name, key string, text *source.Scalar
 	if len(c.opt.Kinds) == 0 {
 		return
 	}
-	var kind *stage.Kind
-	for i := range c.opt.Kinds {
-		if c.opt.Kinds[i].Name == name {
-			kind = &c.opt.Kinds[i]
-		}
-	}
+	kind := c.kind(name)
 	if kind == nil {
 		c.diags.Errorf(CodeUnknownKind, at, "this program has no kind of stage called %q", name)
 		return

@@ -16,12 +16,25 @@ const (
 	defaultRerun         = plan.Downstream
 )
 
+// returning gives the loop of a stage: where its findings go, or where a rejection sends work back.
+func (s *stageInfo) returning() (l *specs.Loop, key string) {
+	if s.syn.Loop != nil {
+		return s.syn.Loop, "feedback_loop"
+	}
+	return s.returns(), "on_reject"
+}
+
 // loopTargets resolves where loops lead, so that roles can follow from it.
 func (c *compiler) loopTargets() {
 	for i, s := range c.stages {
-		l := s.syn.Loop
-		if l == nil {
+		l, _ := s.returning()
+		if l == nil || s.Final {
 			continue
+		}
+		if r := s.returns(); r != nil && r != l {
+			d := c.diags.Errorf(CodeLoopTarget, r.Span, "%s sends work back by its feedback_loop and by on_reject, and a stage has one loop", c.known.Label(i))
+			d.Related = []diag.Related{{Span: l.Span, Message: "feedback_loop is here"}}
+			d.Help = "make the approval a stage of its own: uses: approval, with: {on_reject: {target_stage: …}}"
 		}
 		s.node.Loop = &plan.Loop{Target: -1}
 		if l.TargetStage == nil {
@@ -33,6 +46,8 @@ func (c *compiler) loopTargets() {
 		case t == i:
 			d := c.diags.Errorf(CodeLoopTarget, l.TargetStage.Span, "%s can't send work back to itself", c.known.Label(i))
 			d.Help = "target_stage names the stage that acts on the findings; to try a stage again use retry"
+		case c.stages[t].Final:
+			c.inFinally(t, l.TargetStage.Span)
 		default:
 			s.node.Loop.Target, s.Target = t, t
 			c.stages[t].targeted = true
@@ -43,8 +58,9 @@ func (c *compiler) loopTargets() {
 // loop fills in a stage's loop and checks what only the graph can say.
 func (c *compiler) loop(i int) {
 	s := c.stages[i]
-	l, out := s.syn.Loop, s.node.Loop
-	if l == nil {
+	l, key := s.returning()
+	out := s.node.Loop
+	if out == nil {
 		return
 	}
 	var def specs.Loop
@@ -54,6 +70,7 @@ func (c *compiler) loop(i int) {
 	out.MaxIterations = pick(defaultMaxIterations, def.MaxIterations, l.MaxIterations)
 	out.OnExhausted = pickWord(defaultOnExhausted, def.OnExhausted, l.OnExhausted)
 	out.Rerun = pickWord(defaultRerun, def.Rerun, l.Rerun)
+	out.OnReject = key == "on_reject"
 	if out.Target < 0 {
 		return
 	}
@@ -66,13 +83,19 @@ func (c *compiler) loop(i int) {
 			d.Help = fmt.Sprintf("%q runs after %s, and a loop leads backward; name a stage that %s needs", t.node.ID, c.known.Label(i), c.known.Label(i))
 		}
 	}
-	if t.node.Role != plan.Implementation {
+	if t.node.Role != plan.Implementation || t.syn.Gate != nil {
 		wrongTarget(&c.diags, l.TargetStage.Span, t)
 	}
+	c.loopBetween(i, l.TargetStage.Span)
 }
 
 // wrongTarget reports a target that is no implementation, with the key that makes it something else.
 func wrongTarget(diags *diag.List, at source.Span, t *stageInfo) {
+	if t.syn.Gate != nil {
+		d := diags.Errorf(CodeLoopTarget, at, "stage %q is an approval, and only an implementation acts on findings", t.node.ID)
+		d.Help = "name the stage whose work is approved"
+		return
+	}
 	d := diags.Errorf(CodeLoopTarget, at, "stage %q has the role %s, and only an implementation acts on findings", t.node.ID, t.node.Role)
 	switch {
 	case t.syn.Role != nil:

@@ -7,14 +7,15 @@ import (
 
 	"example.com/pipe/engine/compile/graph"
 	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/source"
 )
 
 // order resolves needs, takes cycles out of them (with a report), and writes the reduced edges into the
 // nodes.
 func (c *compiler) order() {
 	var sinks graph.Sinks
-	c.needs = make(graph.Needs, len(c.stages))
-	for i, s := range c.stages {
+	c.needs = make(graph.Needs, len(c.doc.Stages))
+	for i, s := range c.stages[:len(c.doc.Stages)] {
 		if s.syn.Needs == nil {
 			s.allAbove = true
 			c.needs[i] = sinks.All()
@@ -41,12 +42,21 @@ func (c *compiler) explicitNeeds(i int) []int {
 		case !ok:
 		case t == i:
 			c.diags.Errorf(CodeCycle, id.Span, "%s needs itself", c.known.Label(i))
+		case c.stages[t].Final:
+			c.inFinally(t, id.Span)
 		default:
 			out = append(out, t)
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// inFinally reports that a stage of finally is named where only the others can be.
+func (c *compiler) inFinally(t int, at source.Span) {
+	d := c.diags.Errorf(CodeFinally, at, "%s stands in finally, which runs when all else has ended", c.known.Label(t))
+	d.Related = []diag.Related{{Span: c.stages[t].Span, Message: fmt.Sprintf("%q is here", c.stages[t].ID)}}
+	d.Help = "name a stage of stages"
 }
 
 // reportCycle names a cycle's stages: each needs the next, and the last needs the first.

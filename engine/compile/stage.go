@@ -20,9 +20,17 @@ func (c *compiler) declare(s *stageInfo) {
 	plainText(&c.diags, s.syn.Description)
 	n.Role = role(s, &c.diags)
 	n.Outputs = params(&c.diags, s.syn.Outputs, "output")
-	s.Outputs = paramsType(n.Outputs)
 	n.ContinueOnError = pick(false, s.syn.ContinueOnError)
 	switch {
+	case s.syn.Gate != nil:
+		n.Outputs = gateOutputs()
+	case s.syn.Pipeline != nil:
+		c.child(s)
+	}
+	s.outputs()
+	switch {
+	case s.rejectSkips():
+		s.MayMiss, s.MayMissAt = "is skipped when it is rejected", s.asked().OnReject.Span
 	case s.syn.When != nil:
 		s.MayMiss, s.MayMissAt = "can be skipped", s.syn.When.Span
 		s.Sure = scope.SucceededIn(s.syn.When.Text)
@@ -32,15 +40,21 @@ func (c *compiler) declare(s *stageInfo) {
 	c.loadPrompt(s)
 }
 
+// rejectSkips reports whether a stage is skipped when a person rejects it.
+func (s *stageInfo) rejectSkips() bool {
+	a := s.asked()
+	return a != nil && a.OnReject != nil && a.OnReject.Value == plan.RejectSkips.String()
+}
+
 // stage compiles what a stage does.
 func (c *compiler) stage(i int) {
 	s := c.stages[i]
 	n, syn := s.node, s.syn
 	c.loop(i)
+	c.forEach(i)
 	at := scope.Place{Stage: i}
 	if syn.When != nil {
-		at.Key = "when"
-		n.When = c.typer.Expression(syn.When, value.Of(value.Bool), at)
+		n.When = c.typer.Expression(syn.When, value.Of(value.Bool), scope.Place{Stage: i, Key: "when", Group: true})
 	}
 	n.Inputs = c.typer.Bindings(syn.Inputs, "input", at)
 	n.PreChecks = c.checks(syn.PreChecks, "pre_checks", at)
@@ -50,15 +64,13 @@ func (c *compiler) stage(i int) {
 	n.Feedback = feedback(syn.Feedback, &c.diags)
 	n.Retry = retry(c.doc.Defaults, syn.Retry, &c.diags)
 	n.Timeout = timeout(c.doc.Defaults, syn.Timeout)
-	n.Writes = n.Role == plan.Implementation
-	if syn.Writes != nil {
-		n.Writes = syn.Writes.Value
-	}
-	if a := syn.RequiresApproval; a != nil && a.Required {
-		n.Approval = &plan.Approval{Message: c.text(a.Message, "requires_approval", at)}
-	}
 	n.OnInterrupt = pickWord(plan.RunAgain, syn.OnInterrupt)
+	c.approval(i)
 	c.executor(i)
+	c.changes(i)
+	if n.Body != nil || syn.Gate != nil { // nothing is tried
+		n.Retry, n.Timeout = plan.Retry{MaxAttempts: 1, Backoff: plan.Exponential}, 0
+	}
 }
 
 // text compiles a text that is read by a process or a person; nil for nil.
@@ -229,7 +241,11 @@ func eachText(s *stageInfo, visit func(string)) {
 	if s.prompt != nil {
 		visit(s.prompt.Text)
 	}
-	for _, es := range [][]*specs.Entry{s.syn.Inputs, s.syn.Env} {
+	var with []*specs.Entry
+	if s.syn.With != nil {
+		with = s.syn.With.Entries
+	}
+	for _, es := range [][]*specs.Entry{s.syn.Inputs, with, s.syn.Env} {
 		for _, e := range es {
 			data(e.Value)
 		}
@@ -241,7 +257,18 @@ func eachText(s *stageInfo, visit func(string)) {
 			}
 		}
 	}
-	if a := s.syn.RequiresApproval; a != nil && a.Message != nil {
+	if a := s.asked(); a != nil && a.Message != nil {
 		visit(a.Message.Text)
+	}
+	if g := s.syn.AllowedPaths; g != nil {
+		for _, sc := range g.List {
+			visit(sc.Text)
+		}
+	}
+	if f := s.syn.ForEach; f != nil {
+		if f.Items != nil {
+			visit(f.Items.Text)
+		}
+		data(f.List)
 	}
 }

@@ -16,18 +16,21 @@ package plan
 //	brief       string   what this stage is asked to act on; empty: nothing
 //	open_items  list     the open items handed to this stage
 //	changes     list     of a review with a loop: paths that its target changed in its last execution; else empty
+//	each        object   in a stage with for_each: the item under the name that "as" gives, and index, from 0
 //	outputs     object   in post_checks: what the stage gave, null where it gave none
 //	exit_code   int      in post_checks: of the process
 //
 // Which of them stand where:
 //
 //	outputs of the run              inputs run stages
-//	when                            inputs run stages iteration
-//	inputs env dir                  inputs run stages iteration attempt brief open_items changes
+//	when, a for_each's items        inputs run stages iteration
+//	inputs env dir with             inputs run stages iteration attempt brief open_items changes each
+//	allowed_paths                   the same
 //	prompt, approval's message      the same
 //	pre_checks                      the same
 //	post_checks                     the same and outputs, exit_code
 //
+// In finally run.status is succeeded, failed or cancelled, and stages holds all stages of the graph.
 // Items have the fields of feedback items as their JSON spells them.
 const (
 	ScopeInputs    = "inputs"
@@ -40,7 +43,11 @@ const (
 	ScopeChanges   = "changes"
 	ScopeOutputs   = "outputs"
 	ScopeExitCode  = "exit_code"
+	ScopeEach      = "each"
 )
+
+// EachIndex is the field of each that holds the item's place in the list.
+const EachIndex = "index"
 
 // The fields of run in a scope.
 const (

@@ -19,6 +19,11 @@ func (t *Typer) Expression(x *specs.Expr, want value.Type, at Place) *plan.Expr 
 	return e
 }
 
+// Typed is Expression, and gives the type of the expression's values as well.
+func (t *Typer) Typed(x *specs.Expr, want value.Type, at Place) (*plan.Expr, value.Type) {
+	return t.typed(x.Scalar, x.CEL, want, at)
+}
+
 // Text compiles a text for a process or a person.
 func (t *Typer) Text(text *specs.Text, at Place) plan.Template {
 	if text.CEL {
@@ -31,10 +36,7 @@ func (t *Typer) Text(text *specs.Text, at Place) plan.Template {
 
 // alone compiles a value that is nothing but an expression in CEL.
 func (t *Typer) alone(sc *source.Scalar, at Place) (plan.Template, value.Type) {
-	out := plan.Template{At: sc.Span.Start}
-	if sc.Span.File != t.file {
-		out.File = sc.Span.File
-	}
+	out := plan.Template{At: sc.Span.Start, File: t.fileOf(sc.Span)}
 	e, typ := t.typed(*sc, true, value.Of(value.Any), at)
 	if e == nil {
 		return out, typ
@@ -66,10 +68,7 @@ func (t *Typer) typed(sc source.Scalar, cel bool, want value.Type, at Place) (*p
 		return nil, value.Of(value.Any)
 	}
 	start := len(sc.Text) - len(strings.TrimLeft(sc.Text, " \t\r\n"))
-	e := &plan.Expr{Source: strings.TrimSpace(sc.Text), Type: want, Scope: c.scope, At: sc.Pos(start)}
-	if sc.Span.File != t.file {
-		e.File = sc.Span.File
-	}
+	e := &plan.Expr{Source: strings.TrimSpace(sc.Text), Type: want, Scope: c.scope, At: sc.Pos(start), File: t.fileOf(sc.Span)}
 	return e, c.typ
 }
 
@@ -77,7 +76,7 @@ func (t *Typer) typed(sc source.Scalar, cel bool, want value.Type, at Place) (*p
 // was reported as wrong.
 func (t *Typer) program(sc source.Scalar, want value.Type, at Place) (compiled, bool) {
 	key := ""
-	if at.Stage != RunEnd && !at.Post && !strings.Contains(sc.Text, "stages") {
+	if at.Stage != RunEnd && !at.Post && !t.isFinal(at) && !strings.Contains(sc.Text, "stages") && !strings.Contains(sc.Text, plan.ScopeEach) {
 		key = want.String() + " " + sc.Text
 		if c, ok := t.common[key]; ok {
 			return c, true
@@ -85,7 +84,7 @@ func (t *Typer) program(sc source.Scalar, want value.Type, at Place) (compiled, 
 	}
 	prog, ds := t.env(sc, at).Compile(sc, want)
 	for i := range ds {
-		t.explain(&ds[i], sc)
+		t.explain(&ds[i], sc, at)
 	}
 	t.diags.Add(ds...)
 	if prog == nil {
@@ -99,31 +98,48 @@ func (t *Typer) program(sc source.Scalar, want value.Type, at Place) (compiled, 
 }
 
 // explain adds, to a use of an output that may be missing, why it may be.
-func (t *Typer) explain(d *diag.Diagnostic, sc source.Scalar) {
+func (t *Typer) explain(d *diag.Diagnostic, sc source.Scalar, place Place) {
+	if d.Code == expr.CodeUnknownName && mentionsName(sc.Text, plan.ScopeEach) && !t.hasEach(place) {
+		d.Help = `"each" is known in a stage with for_each, but for its when and its items, which are asked once for all items`
+	}
 	if d.Code != expr.CodeMaybeMissing || len(d.Related) > 0 {
 		return
 	}
 	for _, m := range scanMentions(sc.Text) {
 		i, ok := t.stages.index[t.stages.meant(m)]
-		if !ok || t.stages.List[i].MayMiss == "" {
+		if !ok || t.stages.List[i].MayMiss == "" && !t.isFinal(place) {
 			continue
 		}
 		at := sc.At(m.start, m.end)
 		if at.Start.Line == d.Span.Start.Line && !d.Span.Start.Before(at.Start) || len(scanMentions(sc.Text)) == 1 {
 			s := t.stages.List[i]
-			d.Related = []diag.Related{{Span: s.MayMissAt, Message: fmt.Sprintf("stage %q %s, so its outputs may not be there", s.ID, s.MayMiss)}}
+			why, span := s.MayMiss, s.MayMissAt
+			if why == "" {
+				why, span = "may not have run when finally starts", s.Span
+			}
+			d.Related = []diag.Related{{Span: span, Message: fmt.Sprintf("stage %q %s, so its outputs may not be there", s.ID, why)}}
 			return
 		}
 	}
 }
 
+// isFinal reports whether an expression stands in finally.
+func (t *Typer) isFinal(at Place) bool {
+	return at.Stage != RunEnd && t.stages.List[at.Stage].Final
+}
+
+// fileOf gives a file as the plan names it: empty for the plan's own.
+func (t *Typer) fileOf(at source.Span) string {
+	if at.File == t.file {
+		return ""
+	}
+	return at.File
+}
+
 // Template compiles a text that may hold expressions. alone says that one expression alone keeps its type;
 // else the text of its value is wanted. It gives the type of the template's values.
 func (t *Typer) Template(sc *source.Scalar, alone bool, at Place) (plan.Template, value.Type) {
-	out := plan.Template{At: sc.Span.Start}
-	if sc.Span.File != t.file {
-		out.File = sc.Span.File
-	}
+	out := plan.Template{At: sc.Span.Start, File: t.fileOf(sc.Span)}
 	if !strings.Contains(sc.Text, "${{") {
 		out.Value = sc.Text
 		return out, value.Of(value.String)
@@ -162,7 +178,7 @@ func (t *Typer) missing(sc source.Scalar, typ value.Type, at Place) {
 	from := strings.Index(sc.Text, text)
 	d := t.diags.Errorf(expr.CodeMaybeMissing, sc.At(from, from+len(text)), "%q may be missing, and %s needs a value", text, at.Key)
 	d.Help = "give a value for that case: ${{ " + text + " ?? " + emptyOf(typ) + " }}"
-	t.explain(d, sc)
+	t.explain(d, sc, at)
 }
 
 // emptyOf gives an expression for the empty value of a type.
@@ -203,7 +219,7 @@ func (t *Typer) Data(d *specs.Data, at Place) (plan.Template, value.Type) {
 	if d == nil {
 		return plan.Template{}, value.Of(value.Any)
 	}
-	out := plan.Template{At: d.Span.Start}
+	out := plan.Template{At: d.Span.Start, File: t.fileOf(d.Span)}
 	switch d.Kind {
 	case specs.ScalarData:
 		if d.Scalar != nil {
@@ -226,7 +242,7 @@ func (t *Typer) Data(d *specs.Data, at Place) (plan.Template, value.Type) {
 }
 
 func (t *Typer) mapping(d *specs.Data, at Place) (plan.Template, value.Type) {
-	out := plan.Template{At: d.Span.Start}
+	out := plan.Template{At: d.Span.Start, File: t.fileOf(d.Span)}
 	literal := true
 	for _, e := range d.Fields {
 		t.plainKey(&e.Name)
@@ -249,7 +265,7 @@ func (t *Typer) mapping(d *specs.Data, at Place) (plan.Template, value.Type) {
 }
 
 func (t *Typer) sequence(d *specs.Data, at Place) (plan.Template, value.Type) {
-	out := plan.Template{At: d.Span.Start}
+	out := plan.Template{At: d.Span.Start, File: t.fileOf(d.Span)}
 	literal := true
 	elem := value.Of(value.Any)
 	for i, it := range d.Items {

@@ -20,6 +20,7 @@ const RunEnd = -1
 type Place struct {
 	Stage int    // index of its stage, or RunEnd
 	Post  bool   // in post_checks
+	Group bool   // in the when or the items of a for_each, which are asked once for all items
 	Key   string // for messages
 }
 
@@ -27,7 +28,7 @@ type Place struct {
 type Typer struct {
 	stages *Stages
 	needs  graph.Needs // of the stages, without cycles
-	file   string      // the document's
+	file   string      // the plan's: places in other files carry their file
 	inputs value.Type  // of the run's inputs
 	diags  *diag.List
 
@@ -38,7 +39,7 @@ type Typer struct {
 	common map[string]compiled  // by text: what stages compile that speaks of no stage; many say the same
 }
 
-// NewTyper gives the typer of a document whose stages and needs are known. texts visits, for each stage,
+// NewTyper gives the typer of a document whose stages and needs are known, for a plan of the given file. texts visits, for each stage,
 // what may hold expressions, so that all that they ask of the graph is found out in one go.
 func NewTyper(file string, inputs value.Type, stages *Stages, needs graph.Needs, diags *diag.List, texts func(stage int, visit func(string))) *Typer {
 	t := &Typer{
@@ -47,12 +48,15 @@ func NewTyper(file string, inputs value.Type, stages *Stages, needs graph.Needs,
 	}
 	var asked []graph.Edge
 	for i, s := range stages.List {
+		if s.Final {
+			continue // it runs after all the others, whatever they need
+		}
 		if s.Target >= 0 {
 			asked = append(asked, graph.Edge{From: i, To: s.Target})
 		}
 		texts(i, func(text string) {
 			for _, m := range everyMention(text) {
-				if to, ok := stages.index[stages.meant(m)]; ok {
+				if to, ok := stages.index[stages.meant(m)]; ok && !stages.List[to].Final {
 					asked = append(asked, graph.Edge{From: i, To: to})
 				}
 			}
@@ -65,14 +69,21 @@ func NewTyper(file string, inputs value.Type, stages *Stages, needs graph.Needs,
 // Before reports whether a stage's loop target, or a stage that it speaks of, runs before it.
 func (t *Typer) Before(first, then int) bool { return t.before[graph.Edge{From: then, To: first}] }
 
-// runType is the type of run in every scope.
-func runType() value.Type {
+// outcomes are the words that run.status may be in finally.
+var outcomes = []string{"succeeded", "failed", "cancelled"}
+
+// runType is the type of run in a scope; in finally the status is what came of the rest.
+func runType(final bool) value.Type {
 	s := value.Of(value.String)
+	status := s
+	if final {
+		status = value.OneOf(outcomes...)
+	}
 	return value.ObjectOf(
 		value.FieldType{Name: plan.RunID, Type: s},
 		value.FieldType{Name: plan.RunTaskID, Type: s},
 		value.FieldType{Name: plan.RunPipeline, Type: s},
-		value.FieldType{Name: plan.RunStatus, Type: s},
+		value.FieldType{Name: plan.RunStatus, Type: status},
 	)
 }
 
@@ -101,13 +112,21 @@ func feedbackType() value.Type {
 }
 
 // baseEnv is what every expression of a kind of place sees, without stages.
-func (t *Typer) baseEnv(key string, ofStage bool) *expr.Env {
+func (t *Typer) baseEnv(at Place) *expr.Env {
+	key, ofStage := "run", at.Stage != RunEnd
+	final := ofStage && t.stages.List[at.Stage].Final
+	switch {
+	case final:
+		key = "finally"
+	case ofStage:
+		key = "stage"
+	}
 	if e, ok := t.envs[key]; ok {
 		return e
 	}
 	fields := []value.FieldType{
 		{Name: plan.ScopeInputs, Type: t.inputs},
-		{Name: plan.ScopeRun, Type: runType()},
+		{Name: plan.ScopeRun, Type: runType(final)},
 	}
 	if ofStage {
 		n, s := value.Of(value.Int), value.Of(value.String)
@@ -128,14 +147,13 @@ func (t *Typer) baseEnv(key string, ofStage bool) *expr.Env {
 // of. What it says of stages that it may not read is reported; they are in the scope nevertheless, so that
 // the rest of the expression is checked.
 func (t *Typer) env(sc source.Scalar, at Place) *expr.Env {
-	key := "run"
-	if at.Stage != RunEnd {
-		key = "stage"
+	e := t.baseEnv(at)
+	if t.hasEach(at) {
+		e = e.With(value.FieldType{Name: plan.ScopeEach, Type: t.stages.List[at.Stage].Each})
 	}
-	e := t.baseEnv(key, at.Stage != RunEnd)
 	if at.Post {
 		e = e.With(
-			value.FieldType{Name: plan.ScopeOutputs, Type: t.stages.List[at.Stage].Outputs},
+			value.FieldType{Name: plan.ScopeOutputs, Type: t.stages.List[at.Stage].Own},
 			value.FieldType{Name: plan.ScopeExitCode, Type: value.Of(value.Int)},
 		)
 	}
@@ -158,6 +176,12 @@ func (t *Typer) env(sc source.Scalar, at Place) *expr.Env {
 	return e.With(value.FieldType{Name: plan.ScopeStages, Type: value.ObjectOf(fields...)})
 }
 
+// hasEach reports whether an expression stands where each is known: in a stage with for_each, but for its when
+// and its items, which are asked once for all items.
+func (t *Typer) hasEach(at Place) bool {
+	return at.Stage != RunEnd && !at.Group && t.stages.List[at.Stage].Each.Kind != value.UnknownKind
+}
+
 // readable gives the type of a stage in a scope, and reports a stage that may not be read there.
 func (t *Typer) readable(sc source.Scalar, m mention, id string, at Place) value.Type {
 	i, ok := t.stages.index[id]
@@ -171,10 +195,15 @@ func (t *Typer) readable(sc source.Scalar, m mention, id string, at Place) value
 		}
 		return value.Of(value.Any)
 	}
-	if at.Stage != RunEnd && !t.Before(i, at.Stage) {
+	final := at.Stage != RunEnd && t.stages.List[at.Stage].Final
+	switch {
+	case t.stages.List[i].Final:
+		t.notFinal(sc.At(m.start, m.end), i)
+	case at.Stage != RunEnd && !final && !t.Before(i, at.Stage):
 		t.notBefore(sc.At(m.start, m.end), at.Stage, i)
 	}
-	return t.entry(t.stages.List[i], t.stages.List[i].MayMiss != "" && !t.testedByWhen(at, id))
+	mayMiss := final || t.stages.List[i].MayMiss != ""
+	return t.entry(t.stages.List[i], mayMiss && !t.testedByWhen(at, id))
 }
 
 // entry gives the type of a stage's entry in a scope, made when it is first read.
@@ -204,6 +233,13 @@ func maybeMissing(outputs value.Type) value.Type {
 	}
 	outputs.Fields = fields
 	return outputs
+}
+
+// notFinal reports that a stage of finally is read.
+func (t *Typer) notFinal(at source.Span, i int) {
+	d := t.diags.Errorf(CodeNotBefore, at, "%s stands in finally, where nothing else can read it", t.stages.Label(i))
+	d.Related = []diag.Related{{Span: t.stages.List[i].Span, Message: fmt.Sprintf("%q is here", t.stages.List[i].ID)}}
+	d.Help = "what finally does comes after everything else; hand values on through a file, or do both in one stage"
 }
 
 // notBefore reports that stage from reads stage to, which does not run before it.

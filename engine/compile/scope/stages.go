@@ -22,7 +22,10 @@ type Stage struct {
 	ID   string      // as the document gives it; "" where it gives none that can be used
 	Span source.Span // where to point for the stage as a whole
 
-	Outputs   value.Type      // what a successful try gives
+	Outputs   value.Type      // as other stages see them: of a for_each, lists in the order of its items
+	Own       value.Type      // what a successful try gives
+	Each      value.Type      // of each, in a stage with for_each; the zero Type elsewhere
+	Final     bool            // it stands in finally
 	MayMiss   string          // why outputs may not be there, "can be skipped"; "" if they always are
 	MayMissAt source.Span     // the key that says so
 	Sure      map[string]bool // ids of the stages that have succeeded if its when holds
