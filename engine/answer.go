@@ -113,11 +113,15 @@ func (w *waiter) wait(ctx context.Context) (Answered, error) {
 		select {
 		case <-ctx.Done():
 			// Whoever holds the lock may have taken it by now; then the outcome is in the journal.
-			err := os.Remove(filepath.Join(w.dir, driver.InboxDir, w.answer.ID+".json"))
-			return Answered{}, errors.Join(&Stopped{Cause: context.Cause(ctx)}, ignoreMissing(err))
+			return Answered{}, errors.Join(&Stopped{Cause: context.Cause(ctx)}, ignoreMissing(w.takeBack()))
 		case <-ticker.C:
 		}
 	}
+}
+
+// takeBack removes the answer from the inbox.
+func (w *waiter) takeBack() error {
+	return os.Remove(filepath.Join(w.dir, driver.InboxDir, w.answer.ID+".json"))
 }
 
 func ignoreMissing(err error) error {
@@ -167,6 +171,10 @@ func (w *waiter) take(ctx context.Context, s *session) (Answered, error) {
 	if err := w.tail.Next(w.see); err != nil { // it may have been taken just before the lock was free
 		return Answered{}, err
 	}
+	over := w.answer.Kind == machine.Cancel || w.answer.Kind == machine.DecideAbort
+	if err := s.seeTree(ctx); err != nil && !over {
+		return Answered{}, errors.Join(err, ignoreMissing(w.takeBack()))
+	}
 	s.seen = func(l journal.Line) { _ = w.see(l) }
 	if err := s.driver.TakeAnswers(ctx); err != nil {
 		return Answered{}, err
@@ -198,7 +206,7 @@ func (w *waiter) take(ctx context.Context, s *session) (Answered, error) {
 			return *w.out, fmt.Errorf("the answer is recorded, but the run can't be carried on: %w", err)
 		}
 	}
-	w.out.Result, err = s.resume(ctx, Begun{})
+	w.out.Result, err = s.resume(ctx, Begun{}, over)
 	w.out.CarriedOn = true
 	return *w.out, err
 }

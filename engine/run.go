@@ -52,7 +52,10 @@ func (p *Project) Run(ctx context.Context, l *Loaded, o RunOptions) (Result, err
 	if err := s.takeWorkspace(); err != nil {
 		return Result{}, err
 	}
-	if err := s.create(l, start); err != nil {
+	if err := s.usable(ctx); err != nil {
+		return Result{}, s.end(err)
+	}
+	if err := s.create(ctx, l, start); err != nil {
 		return Result{}, s.end(err)
 	}
 	b.Dir = s.dir
@@ -90,14 +93,18 @@ func (p *Project) plan(l *Loaded, o RunOptions) (machine.Start, Begun, error) {
 	return machine.Start{At: p.now(), Run: info, Inputs: o.Inputs, Loops: b.Loops}, b, nil
 }
 
-// create makes the run's folder: everything in it is durable before the journal's header is.
-func (s *session) create(l *Loaded, start machine.Start) error {
+// create makes the run's folder: everything in it is durable before the journal's header is. A worktree comes
+// last, so that one that is there always belongs to a run.
+func (s *session) create(ctx context.Context, l *Loaded, start machine.Start) error {
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
 		return fmt.Errorf("making the run's folder: %w", err)
 	}
 	err := s.fill(l, start)
 	if err == nil {
-		return nil
+		if err = s.makeTree(ctx); err == nil {
+			return nil
+		}
+		err = errors.Join(err, s.undoTree())
 	}
 	if e := (*journal.StorageError)(nil); errors.As(err, &e) {
 		err = fmt.Errorf("the run did not begin: %s %q: %w%s", e.Op, e.Path, e.Err, beginAgain(e.Err))
@@ -185,5 +192,5 @@ func (s *session) goOn(ctx context.Context) (Result, error) {
 	if err := s.takeWorkspace(); err != nil {
 		return Result{}, err
 	}
-	return s.resume(ctx, Begun{})
+	return s.resume(ctx, Begun{}, false)
 }

@@ -55,7 +55,8 @@ type session struct {
 	follow Follow
 
 	lock    *journal.Lock
-	space   *journal.Lock // of the workspace; nil: not held, or shared with the run around this one
+	space   *journal.Lock       // of the workspace; nil: not held, or shared with the run around this one
+	tree    *workspace.Worktree // nil: the run works in place
 	writer  *journal.Writer
 	machine *machine.Machine
 	driver  *driver.Driver
@@ -117,16 +118,15 @@ func (s *session) fold() error {
 
 // prepare makes machine and driver.
 func (s *session) prepare() error {
-	ws, err := workspace.Open(s.p.Root)
+	ws, err := s.openSpace()
 	if err != nil {
 		return err
 	}
-	ws.Store = filepath.Join(s.dir, "trees")
 	s.machine = machine.New(s.plan, compile.NewEvaluator(), s.p.tokens)
 	s.driver = driver.New(driver.Options{
 		Plan: s.plan, Machine: s.machine, Journal: s.writer,
 		Dir: s.dir, Workspace: ws, Exclude: s.p.stateExcluded(),
-		Kinds: s.p.opt.Kinds, Environ: s.p.opt.Environ, CleanEnv: s.index.CleanEnv,
+		Kinds: s.p.opt.Kinds, Environ: s.environ(), CleanEnv: s.index.CleanEnv,
 		Now: s.p.opt.Now, Stay: s.follow.Stay, Notify: s.notify, Warn: s.follow.Warn,
 	})
 	return nil
@@ -141,8 +141,12 @@ func (s *session) notify(l journal.Line) {
 	}
 }
 
-// takeWorkspace takes the lock of the workspace, unless a run that this process is part of holds it.
+// takeWorkspace takes the lock of the workspace, unless a run that this process is part of holds it. A run in
+// a worktree of its own is in nobody's way.
 func (s *session) takeWorkspace() error {
+	if s.plan.Workspace == plan.Worktree {
+		return s.p.prepareState()
+	}
 	lock, err := s.p.lockWorkspace(s.id)
 	s.space = lock
 	return err
@@ -181,11 +185,14 @@ func (s *session) info() (machine.RunInfo, error) {
 }
 
 // resume carries the run on from where its journal ends, after what an earlier process of the run left is
-// gone.
-func (s *session) resume(ctx context.Context, b Begun) (Result, error) {
+// gone. A run that only ends is not kept from it by a worktree that is gone.
+func (s *session) resume(ctx context.Context, b Begun, ends bool) (Result, error) {
 	ended, err := proc.EndRun(s.id, nil)
 	if err != nil {
 		return Result{}, fmt.Errorf("ending what is left of run %s: %w", s.id, err)
+	}
+	if err := s.findTree(ctx, ends); err != nil {
+		return Result{}, err
 	}
 	start, err := s.index.start()
 	if err != nil {
@@ -210,7 +217,7 @@ func (s *session) run(ctx context.Context, first machine.Event, info machine.Run
 
 // end gives everything back and returns err, with what went wrong on the way if that is something else.
 func (s *session) end(err error) error {
-	var closing []error
+	closing := []error{s.leaveTree()}
 	if s.writer != nil {
 		closing = append(closing, s.writer.Close())
 	}

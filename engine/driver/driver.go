@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -153,6 +154,9 @@ func (d *Driver) warn(format string, args ...any) {
 		d.opt.Warn(fmt.Sprintf(format, args...))
 	}
 }
+
+// Excluded gives the files and folders of the workspace that are no part of the tree, relative to its root.
+func (d *Driver) Excluded() []string { return slices.Clone(d.reports) }
 
 // sessionDir holds the state files of the feedback loops.
 func (d *Driver) sessionDir() string { return filepath.Join(d.opt.Dir, SessionDir) }

@@ -221,8 +221,10 @@ func (d *Driver) takeAnswers(ctx context.Context) error {
 			}
 			return err
 		}
-		if a, err = d.withTree(ctx, a); err != nil {
-			return err
+		if !d.opt.Machine.Status().Ended() { // else it may have no workspace any more
+			if a, err = d.withTree(ctx, a); err != nil {
+				return err
+			}
 		}
 		a.At, a.Live = d.now(), false
 		if err := d.record(a); err != nil {

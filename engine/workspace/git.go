@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -136,6 +137,25 @@ func gitEnv(extra []string) []string {
 	}
 	env = append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_LITERAL_PATHSPECS=1", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C")
 	return append(env, extra...)
+}
+
+// repositoryVars are the variables that lead git to a repository, or to parts of one, whatever folder it is
+// called in.
+var repositoryVars = [...]string{
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE",
+	"GIT_IMPLICIT_WORK_TREE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_QUARANTINE_PATH", "GIT_CONFIG",
+}
+
+// WithoutRepository gives an environment in which git finds the repository of the folder that it is called in.
+func WithoutRepository(env []string) []string {
+	out := make([]string, 0, len(env))
+	for _, kv := range env {
+		if name, _, _ := strings.Cut(kv, "="); !slices.Contains(repositoryVars[:], name) {
+			out = append(out, kv)
+		}
+	}
+	return out
 }
 
 func kept(name string) bool {

@@ -144,6 +144,9 @@ func (t *Worktree) Uncommitted(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
+// Exists says whether there is a folder in its place.
+func (t *Worktree) Exists() bool { return isDir(t.Path) }
+
 // HasSubmodules says whether the worktree has submodules, which git does not check out in it by itself.
 func (t *Worktree) HasSubmodules() bool { return isFile(filepath.Join(t.Path, ".gitmodules")) }
 
@@ -208,7 +211,7 @@ func (t *Worktree) Check(ctx context.Context) error {
 	if t.main.git == nil {
 		return t.whyNoGit(ctx)
 	}
-	if !isDir(t.Path) {
+	if !t.Exists() {
 		return noWorktree("the worktree %q is gone, and with it all that was changed in it and not committed; "+
 			"to go on from what the branch %q holds, make it again: git worktree add -f %s %s", t.Path, t.Branch, shellWord(t.Path), t.Branch)
 	}

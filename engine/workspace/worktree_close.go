@@ -17,12 +17,12 @@ import (
 // that is. Close of one that is gone removes what is left of it.
 func (t *Worktree) Close(ctx context.Context, message string, exclude []string) (why string, err error) {
 	if t.main.git == nil {
-		if isDir(t.Path) {
+		if t.Exists() {
 			return "", fmt.Errorf("close the worktree %q: %w", t.Path, t.whyNoGit(ctx))
 		}
 		return "", nil
 	}
-	if isDir(t.Path) {
+	if t.Exists() {
 		if why, err = t.save(ctx, message, exclude); err != nil {
 			return "", fmt.Errorf("commit what is in the worktree %q: %w", t.Path, err)
 		}
