@@ -7,6 +7,7 @@ import (
 	"example.com/pipe/engine/stage"
 	"example.com/pipe/stages/agent"
 	"example.com/pipe/stages/command"
+	"example.com/pipe/stages/plugin"
 )
 
 // kinds lists the kinds of stages there are. Their processes are started by starter; for looking at
@@ -15,6 +16,7 @@ func kinds(starter *proc.Starter) []stage.Kind {
 	return []stage.Kind{
 		command.New(starter),
 		agent.New(starter),
+		plugin.New(starter),
 	}
 }
 

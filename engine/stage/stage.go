@@ -22,6 +22,7 @@ type Kind struct {
 	Name   string
 	Doc    string
 	Config []Field // the keys of its config
+	Given  string  // the key of its config that a process finds as config in PIPE_INPUT; "": all of it
 	Check  func(*CheckPass)
 	Run    func(context.Context, *Call) (Outcome, error)
 }

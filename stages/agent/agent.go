@@ -89,7 +89,7 @@ func check(p *stage.CheckPass) {
 type runner struct{ starter *proc.Starter }
 
 func (r runner) run(ctx context.Context, call *stage.Call) (stage.Outcome, error) {
-	argv, err := commandOf(call)
+	argv, err := process.Argv(call, keyCommand)
 	if err != nil {
 		return stage.Outcome{}, err
 	}
@@ -107,45 +107,19 @@ func (r runner) run(ctx context.Context, call *stage.Call) (stage.Outcome, error
 	if err != nil || out.Class != stage.OK && out.Class != stage.Exit {
 		return out, err
 	}
+	stdout := process.Stdout{Output: &res.Stdout, Log: log, Who: "the agent", Stage: call.Stage}
 	mode, _ := call.Config.Get(keyOutput)
 	var said stage.Outcome
 	switch mode {
 	case outputJSON:
-		said, err = readJSON(&res.Stdout, log, call.Stage)
+		said, err = stdout.Answer()
 	case outputText:
-		said, err = readText(&res.Stdout, log)
+		said, err = stdout.Text()
 	default:
 		return out, nil
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return stage.Outcome{}, err
-	case out.Class == stage.OK:
-		said.ExitCode = out.ExitCode
-		return said, nil
-	case said.Class == stage.OK: // it failed, by a status that a format may take for success
-		out.Outputs, out.Result = said.Outputs, said.Result
 	}
-	return out, nil
-}
-
-// commandOf returns the program and its arguments.
-func commandOf(call *stage.Call) ([]string, error) {
-	config, _ := call.Config.Get(keyCommand)
-	list, _ := config.(value.List)
-	argv := make([]string, 0, len(list))
-	for _, v := range list {
-		s, ok := v.(string)
-		if !ok {
-			return nil, fmt.Errorf("stage %q: the command of its agent holds %s, expected strings", call.Stage, value.Describe(v))
-		}
-		argv = append(argv, s)
-	}
-	if len(argv) == 0 {
-		return nil, fmt.Errorf("stage %q: its agent has no command", call.Stage)
-	}
-	if strings.Contains(argv[0], "/") && !filepath.IsAbs(argv[0]) {
-		argv[0] = filepath.Join(call.Workspace, argv[0])
-	}
-	return argv, nil
+	return process.With(out, said), nil
 }

@@ -1,7 +1,8 @@
-// Package process says what the end of a process means for a stage: it puts what engine/proc reports into the
-// failure classes of engine/stage, the same for every kind whose work is a process.
+// Package process is what kinds of stages share whose work is a process: what the end of a process means (it
+// puts what engine/proc reports into the failure classes of engine/stage), and what a program says on stdout
+// where that is its answer.
 //
-// It starts nothing and reads no files: a kind runs the process, the driver reads what it left.
+// It starts nothing: a kind runs the process, the driver reads the files that it left.
 package process
 
 import (
