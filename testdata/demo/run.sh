@@ -4,7 +4,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh" "$1" fixes
 
 say "The AGENTS of this demo are RECORDED: they play back patches made before." \
-	"The reviews are real: go test and go vet, on a Go repository with two bugs in" \
+	"The tests are real, and run on a Go repository with two bugs in" \
 	"$PWD"
 expect 0 try pipe run bug-fix --input "task=Count loses the last word of a text"
 
