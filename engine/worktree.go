@@ -127,13 +127,17 @@ func (s *session) leaveTree() error {
 		return err
 	}
 	message := fmt.Sprintf("pipe: %s, run %s %s\n\nTask: %s\n", info.Pipeline, info.Run, s.machine.Status(), info.TaskID)
+	was := s.tree.Exists()
 	// Nobody may stop it: an end that is half done is done again by the next resume, which nobody would call.
 	why, err := s.tree.Close(context.Background(), message, s.driver.Excluded())
 	if err != nil {
 		return fmt.Errorf("the run is over, and its worktree %q stays: %w; `pipe resume %s` tries again", s.tree.Path, err, s.id)
 	}
-	if why != "" {
+	switch {
+	case why != "":
 		s.warn("the worktree %q stays, since it holds what the branch %s does not: %s", s.tree.Path, s.tree.Branch, why)
+	case was:
+		s.warn("what the run changed is on the git branch %s", s.tree.Branch)
 	}
 	return nil
 }

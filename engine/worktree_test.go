@@ -93,10 +93,15 @@ stages:
 func TestWorktreeRun(t *testing.T) {
 	p := gitProject(t, "pipelines/worker.yaml", worker, "sub/x.txt", "x", ".gitignore", "*.log\n")
 	res, warned := inTree(t, p, "worker")
-	if res.Status != machine.RunSucceeded || warned != "" {
+	id := res.Run.Run
+	if res.Status != machine.RunSucceeded || warned != "what the run changed is on the git branch pipe/"+id+"\n" {
 		t.Fatalf("%s, with %q", res.Status, warned)
 	}
-	id := res.Run.Run
+	if v, err := p.View(id); err != nil || !strings.Contains(v.Text(0), "\nbranch    pipe/"+id+"\n") {
+		t.Errorf("the page of the run: %v", err)
+	} else if b, err := v.JSON(); err != nil || !strings.Contains(string(b), `"branch":"pipe/`+id+`"`) {
+		t.Errorf("its document: %v, %s", err, b)
+	}
 	wantClosed(t, p, id, "sub/made.txt where.txt")
 	path := pathOfTree(p, id)
 	if got := gitIn(t, p.Root, "show", "pipe/"+id+":where.txt"); got != strings.Repeat(path+"\n", 3) {

@@ -19,6 +19,7 @@ type jsonRun struct {
 	Run         string           `json:"run"`
 	Pipeline    string           `json:"pipeline"`
 	TaskID      string           `json:"task_id"`
+	Branch      string           `json:"branch,omitempty"`
 	Status      string           `json:"status"`
 	Reason      string           `json:"reason,omitempty"`
 	StartedAt   *machine.Instant `json:"started_at"`
@@ -89,7 +90,7 @@ type jsonApproval struct {
 // JSON gives the run as one line of JSON with a line end, the same for the same records.
 func (r *Run) JSON() ([]byte, error) {
 	doc := jsonRun{
-		Version: JSONVersion, Run: r.info.Run, Pipeline: r.info.Pipeline, TaskID: r.info.TaskID,
+		Version: JSONVersion, Run: r.info.Run, Pipeline: r.info.Pipeline, TaskID: r.info.TaskID, Branch: r.Branch(),
 		Status: r.StatusWord(), Reason: r.reason,
 		StartedAt: instant(r.started), FinishedAt: instant(r.finished),
 		Stages: make([]any, 0, len(r.tree.stages)), Loops: make([]jsonLoop, 0, len(r.tree.loops)),

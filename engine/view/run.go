@@ -104,6 +104,14 @@ func (r *Run) Answered() (by string, ok bool) {
 	return r.by, true
 }
 
+// Branch is the git branch of a run that works in a worktree of its own; "" of one that works in place.
+func (r *Run) Branch() string {
+	if r.plan.Workspace != plan.Worktree || r.info.Run == "" {
+		return ""
+	}
+	return plan.BranchOf(r.info.Run)
+}
+
 // StatusText is the status as a line shows it: with its reason, or with who answered.
 func (r *Run) StatusText() string {
 	status := r.StatusWord()

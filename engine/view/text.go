@@ -99,6 +99,9 @@ func (t *page) head(r *Run) {
 	t.whole("run       " + r.info.Run)
 	t.whole("pipeline  " + oneLine(pipeline, maxText))
 	t.whole("task      " + oneLine(r.info.TaskID, maxText))
+	if branch := r.Branch(); branch != "" {
+		t.whole("branch    " + oneLine(branch, maxText))
+	}
 	t.whole("status    " + r.StatusText())
 	if r.started == 0 {
 		return
