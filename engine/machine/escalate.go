@@ -26,13 +26,14 @@ func (d *decider) exhausted(sources, join []*instance, rule string) {
 	} else if why = d.nobodyAsked(sources[0].frame); why != "" {
 		fails = join
 	}
-	for _, i := range join {
-		d.routed(i, feedback.Escalate, rule)
-	}
+	join = slices.DeleteFunc(slices.Clone(join), func(i *instance) bool { return !d.routed(i, feedback.Escalate, rule) })
 	for _, i := range fails {
+		if !slices.Contains(join, i) {
+			continue // failed already
+		}
 		d.fail(i, failure{class: string(stage.Findings), reason: rule, message: "the loop is exhausted (" + rule + "); " + why})
 	}
-	if len(fails) == 0 {
+	if len(fails) == 0 && len(join) > 0 {
 		d.escalate(join, rule)
 	}
 }

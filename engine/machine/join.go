@@ -93,8 +93,12 @@ func (d *decider) routeJoin(j *join) bool {
 		d.exhausted(capped, j.blocked, feedback.ReasonIterationCap)
 		return true
 	}
+	routed := true
 	for _, i := range j.blocked {
-		d.routed(i, feedback.ReImplement, "")
+		routed = d.routed(i, feedback.ReImplement, "") && routed
+	}
+	if !routed {
+		return true // the run fails: work is not sent back
 	}
 	for _, t := range j.targets {
 		d.restart(t, j.blocked)
@@ -113,14 +117,18 @@ func (d *decider) capped(blocked []*instance) []*instance {
 	return out
 }
 
-// routed records what follows from one review.
-func (d *decider) routed(i *instance, action feedback.Action, rule string) {
+// routed records what follows from one review. False: it breaks the contract of routings, and has failed.
+func (d *decider) routed(i *instance, action feedback.Action, rule string) bool {
 	c := d.s.loopOf(i).counter
 	if action == feedback.ReImplement {
 		c.Iteration++
 	}
+	if !d.keepsContract(i, action, c) {
+		return false
+	}
 	d.emit(FeedbackRouted{Source: i.path, Target: c.Target, At: d.at, Action: action, Iteration: c.Iteration,
 		MaxIterations: c.Cap, Rule: rule, Items: ids(d.s.ledger.OpenBlocking(i.path))})
+	return true
 }
 
 // noChange decides about a target that left tree and outputs as they were although work was sent back to it. It

@@ -15,7 +15,8 @@ import (
 // deadline=SECONDS ontimeout=approve|fail onreject=skip|TARGET approvers=a,b retry=N on=CLASS writes continue
 // interrupt=ask|fail foreach=EXPR parallel=N pre=EXPR post=EXPR out=NAME escalates=fail|findings.
 // What is indented under the line "finally" is the finally of the graph. A first line "! word …" is of the plan:
-// unattended, deadline=SECONDS, fail (when it passes), notify.
+// unattended, deadline=SECONDS, fail (when it passes), notify, before=EXPR and after=EXPR (of the contract of
+// routings). cpre=EXPR cpost=EXPR are checks of a stage's contract, in=NAME:VALUE an input.
 func parsePlan(text string) *plan.Plan {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	p := &plan.Plan{Format: plan.Format, Name: "script", Version: 1}
@@ -31,6 +32,17 @@ func parsePolicy(p *plan.Plan, words []string) {
 	for _, w := range words {
 		if w == "unattended" {
 			p.Unattended = true
+			continue
+		}
+		if when, src, _ := strings.Cut(w, "="); when == "before" || when == "after" {
+			if p.Routing == nil {
+				p.Routing = &plan.Contract{Name: "cross-stage-feedback"}
+			}
+			checks := &p.Routing.PreChecks
+			if when == "after" {
+				checks = &p.Routing.PostChecks
+			}
+			*checks = append(*checks, plan.Check{Description: src, Validation: *expression(nil, src), Contract: p.Routing.Name})
 			continue
 		}
 		if p.Escalation == nil {
@@ -152,6 +164,13 @@ func parseNode(g *plan.Graph, words []string) plan.Node {
 			n.PreChecks = append(n.PreChecks, plan.Check{Description: v, Validation: *expression(g, v)})
 		case "post":
 			n.PostChecks = append(n.PostChecks, plan.Check{Description: v, Validation: *expression(g, v)})
+		case "cpre":
+			n.PreChecks = append(n.PreChecks, plan.Check{Description: v, Validation: *expression(g, v), Contract: "c"})
+		case "cpost":
+			n.PostChecks = append(n.PostChecks, plan.Check{Description: v, Validation: *expression(g, v), Contract: "c"})
+		case "in":
+			name, text, _ := strings.Cut(v, ":")
+			n.Inputs = append(n.Inputs, plan.Binding{Name: name, Value: plan.Template{Value: text}})
 		case "out":
 			n.Outputs = append(n.Outputs, plan.Param{Name: v, Type: value.Of(value.Any)})
 		default:
@@ -178,10 +197,14 @@ func expression(g *plan.Graph, src string) *plan.Expr {
 	if id, ok := strings.CutPrefix(src, "ok:"); ok {
 		e.Scope = value.ObjectOf(value.FieldType{Name: "stages", Type: value.ObjectOf(value.FieldType{Name: id, Type: value.Of(value.Any)})})
 	}
+	if rest, ok := strings.CutPrefix(src, "is:"); ok {
+		name, _, _ := strings.Cut(rest, ":")
+		e.Scope = value.ObjectOf(value.FieldType{Name: name, Type: value.Of(value.Any)})
+	}
 	return e
 }
 
-// toyEvaluator knows true, false, error, again (iteration > 1), list:N, and ok:STAGE (it succeeded).
+// toyEvaluator knows true, false, error, again (iteration > 1), list:N, ok:STAGE (it succeeded), and is:NAME:TEXT.
 type toyEvaluator struct{}
 
 func (toyEvaluator) Eval(e plan.Expr, scope *value.Object) (value.Value, error) {
@@ -201,6 +224,14 @@ func (toyEvaluator) Eval(e plan.Expr, scope *value.Object) (value.Value, error) 
 			list = append(list, int64(i))
 		}
 		return list, nil
+	case "is":
+		name, want, _ := strings.Cut(arg, ":")
+		v, there := scope.Get(name)
+		if !there || scope.Len() != 1 {
+			return nil, fmt.Errorf("the scope holds %d names, want %s alone", scope.Len(), name)
+		}
+		text, err := value.Format(v)
+		return text == want, err
 	case "ok":
 		stages, _ := scope.Get("stages")
 		s, _ := stages.(*value.Object).Get(arg)

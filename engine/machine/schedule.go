@@ -122,7 +122,7 @@ func (d *decider) begin(i *instance) {
 // does; if not, it has recorded why.
 func (d *decider) wanted(i *instance, p *preparation) bool {
 	if i.node.When != nil && i.item < 0 { // a for_each asks once for all its items
-		ok, err := p.holds(*i.node.When)
+		ok, err := p.holds(*i.node.When, p.base)
 		if err != nil {
 			d.failStart(i, p.iteration, d.located(err))
 			return false
@@ -164,7 +164,7 @@ func (i *instance) isTarget() bool {
 func (d *decider) beginGroup(i *instance, iteration int) {
 	p := d.prepare(i, iteration, 1)
 	if i.node.When != nil {
-		ok, err := p.holds(*i.node.When)
+		ok, err := p.holds(*i.node.When, p.base)
 		if err != nil {
 			d.failStart(i, iteration, d.located(err))
 			return
@@ -291,20 +291,30 @@ func openItems(l *feedback.Ledger) []feedback.Item {
 // does not; empty if all hold.
 func (d *decider) checks(i *instance, when string, checks []plan.Check, p *preparation) string {
 	why := ""
-	for _, c := range checks {
-		ok, err := p.holds(c.Validation)
-		if err == nil && ok {
+	for k := range checks {
+		c := &checks[k]
+		ok, values, err := p.check(c)
+		if ok {
 			continue
 		}
-		d.emit(CheckFailed{Stage: i.path, When: when, Description: c.Description, Validation: c.Validation.Source, Values: p.values(c.Validation)})
+		d.emit(CheckFailed{Stage: i.path, When: when, Description: c.Description, Validation: c.Validation.Source, Values: values})
 		if why == "" {
-			why = fmt.Sprintf("%s_check %q does not hold: %s", when, c.Description, c.Validation.Source)
-			if err != nil {
-				why = fmt.Sprintf("%s_check %q: %s", when, c.Description, d.located(err))
-			}
+			why = d.brokenCheck(when, c, err)
 		}
 	}
 	return why
+}
+
+// brokenCheck says in a line that a check does not hold, or that it could not be asked.
+func (d *decider) brokenCheck(when string, c *plan.Check, err error) string {
+	name := fmt.Sprintf("%s_check %q", when, c.Description)
+	if c.Contract != "" {
+		name += fmt.Sprintf(" of the contract %q", c.Contract)
+	}
+	if err != nil {
+		return name + ": " + d.located(err)
+	}
+	return name + " does not hold: " + c.Validation.Source
 }
 
 // postChecks evaluates the post_checks of a try that ended.

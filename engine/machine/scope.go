@@ -20,6 +20,8 @@ type preparation struct {
 	briefIDs []string
 	items    []feedback.Item
 	base     *value.Object
+
+	bareNames *value.Object // for the checks of a contract; nil: not asked for yet
 }
 
 // prepare builds the scope of an instance for the given try.
@@ -178,8 +180,8 @@ func (f *frame) find(id string) *instance {
 	return nil
 }
 
-func (p *preparation) holds(e plan.Expr) (bool, error) {
-	v, err := p.Eval(e, p.base)
+func (p *preparation) holds(e plan.Expr, scope *value.Object) (bool, error) {
+	v, err := p.Eval(e, scope)
 	if err != nil {
 		return false, err
 	}
