@@ -186,8 +186,11 @@ func (p *Project) Load(ref, dir string) (*Loaded, error) {
 	compiled, more := compile.Compile(doc, compile.Options{
 		Kinds: p.opt.Kinds, Agents: p.Config.Agents,
 		PromptFile: func(name string) (*source.File, error) { return p.prompt(l, at, name) },
+		Contracts:  contractsOf{p, l},
+		Pipeline:   p.children(l, at),
+		Unattended: p.opt.Unattended, Version: p.opt.Version,
 
-		AllowMissingAgents: p.opt.AllowMissingAgents && (at.Shipped || len(p.Config.Agents) == 0),
+		AllowMissingAgents: p.allowMissingAgents(at),
 		AgentsUnread:       p.Diags.HasErrors(),
 	})
 	l.Diags.Add(p.Diags...)
@@ -244,6 +247,54 @@ func (p *Project) Strays() diag.List {
 		}
 	}
 	return out
+}
+
+// allowMissingAgents reports whether a pipeline may name agents that pipe.yaml lacks.
+func (p *Project) allowMissingAgents(at place) bool {
+	return p.opt.AllowMissingAgents && (at.Shipped || len(p.Config.Agents) == 0)
+}
+
+// children finds the pipelines that one at a place runs: by their names as Load does, or by paths relative to
+// its own file. They are frozen with it.
+func (p *Project) children(l *Loaded, from place) func(ref string) (*compile.Child, error) {
+	return func(ref string) (*compile.Child, error) {
+		at, err := p.findBeside(from, ref)
+		if err != nil {
+			return nil, err
+		}
+		b, err := p.read(at, path.Base(at.path), specs.MaxSize)
+		if err != nil {
+			return nil, fmt.Errorf("pipeline %q can't be read: %w", at.File, err)
+		}
+		file := l.keep("pipeline", at.File, p.original(at), b, at.Shipped)
+		doc, diags := specs.ParsePipeline(file)
+		return &compile.Child{
+			Name: at.Name, Doc: doc, Diags: diags,
+			PromptFile:         func(name string) (*source.File, error) { return p.prompt(l, at, name) },
+			Pipeline:           p.children(l, at),
+			AllowMissingAgents: p.allowMissingAgents(at),
+		}, nil
+	}
+}
+
+// findBeside is find for a pipeline that another one names.
+func (p *Project) findBeside(from place, ref string) (place, error) {
+	if !strings.ContainsRune(ref, '/') && !strings.HasSuffix(ref, pipelineExt) {
+		return p.find(ref, "")
+	}
+	if !from.Shipped {
+		dir := filepath.FromSlash(path.Dir(from.File))
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(p.Root, dir)
+		}
+		return p.find(ref, dir)
+	}
+	at := place{Entry{strings.TrimSuffix(path.Base(ref), pipelineExt), path.Join(path.Dir(from.File), ref), true},
+		from.base, path.Join(path.Dir(from.path), ref)}
+	if _, err := fs.Stat(at.base, at.path); err != nil {
+		return place{}, &NotFoundError{What: "pipeline", Ref: ref, Help: fmt.Sprintf("no file %q", at.File)}
+	}
+	return at, nil
 }
 
 // original is the path by which a resume finds a file of a pipeline again; "" for a shipped one.

@@ -34,13 +34,17 @@ const (
 
 // Options is what an engine gets from outside.
 type Options struct {
-	Kinds   []stage.Kind     // the kinds of stages; only Run, Resume and Answer call them
-	Shipped fs.FS            // the pipelines that come with the program: NAME.yaml and their prompts; may be nil
-	Environ []string         // our own environment
-	Now     func() time.Time // nil: time.Now
-	NewID   func() string    // ULIDs, ascending; nil: made from Now and the system's randomness
-	Version string           // of the program, for the journal's header
-	Command string           // how the program was called, for who meets a lock that it holds
+	Kinds     []stage.Kind     // the kinds of stages; only Run, Resume and Answer call them
+	Shipped   fs.FS            // the pipelines that come with the program: NAME.yaml and their prompts; may be nil
+	Contracts fs.FS            // the contracts that come with the program: NAME.md; may be nil
+	Environ   []string         // our own environment
+	Now       func() time.Time // nil: time.Now
+	NewID     func() string    // ULIDs, ascending; nil: made from Now and the system's randomness
+	Version   string           // of the program, for the journal's header
+	Command   string           // how the program was called, for who meets a lock that it holds
+
+	// Unattended says that nobody is there to be asked: an approval must say what holds without an answer.
+	Unattended bool
 
 	// AllowMissingAgents makes a warning of an agent that pipe.yaml lacks, in a shipped pipeline or where
 	// pipe.yaml has no agents at all: pipelines are checked apart from the project that will run them. Such a

@@ -15,6 +15,7 @@ type Release struct{ Major, Minor, Patch int }
 
 var (
 	releaseText = regexp.MustCompile(`^v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?(?:[-+].*)?$`)
+	pseudo      = regexp.MustCompile(`[-.]\d{14}-[0-9a-f]{12}(?:\+.*)?$`) // of a commit that is no release
 	constraint  = regexp.MustCompile(`^>=\s*(v?\d{1,6}\.\d{1,6}(?:\.\d{1,6})?)$`)
 )
 
@@ -22,7 +23,7 @@ var (
 // program which was built from no release.
 func ParseRelease(version string) (Release, bool) {
 	m := releaseText.FindStringSubmatch(version)
-	if m == nil {
+	if m == nil || pseudo.MatchString(version) {
 		return Release{}, false
 	}
 	var n [3]int

@@ -48,6 +48,7 @@ func TestChildOfNewerPipe(t *testing.T) {
 	for version, want := range map[string]string{
 		"0.4.9":  "children/tree.yaml:4:7: error: this pipeline needs a newer pipe: at least 0.5, and this one is 0.4.9 [newer-pipe]\n",
 		"v0.5.0": "", "1.0": "", "0.5.0-rc.1": "", "devel": "", "": "",
+		"v0.0.0-20261201113000-0123456789ab+dirty": "", "v0.4.3-0.20261201113000-0123456789ab": "",
 	} {
 		opt.Version = version
 		if _, ds := compileText(t, text, opt); ds.Short() != want {
