@@ -13,6 +13,7 @@ import (
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/proc"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/value"
 	"example.com/pipe/engine/workspace"
 )
 
@@ -77,7 +78,8 @@ func (t *try) run(ctx context.Context) (machine.StageEnded, error) {
 	if limit := time.Duration(t.node.Timeout); limit > 0 {
 		deadline = t.d.opt.Now().Add(limit)
 	}
-	if err := t.f.prepare(t.d.parents, t.node, t.s, deadline); err != nil {
+	config := t.config()
+	if err := t.f.prepare(t.d.parents, t.node, given(kind, config), t.s, deadline); err != nil {
 		return machine.StageEnded{}, storage("preparing the stage's folder", t.f.path(""), err)
 	}
 	if path := t.reportPath(); path != "" {
@@ -89,7 +91,7 @@ func (t *try) run(ctx context.Context) (machine.StageEnded, error) {
 	if refused != nil {
 		return *refused, nil
 	}
-	out, err := t.call(ctx, kind, dir, deadline)
+	out, err := t.call(ctx, kind, config, dir, deadline)
 	if err != nil {
 		return machine.StageEnded{}, err
 	}
@@ -103,7 +105,7 @@ func (t *try) run(ctx context.Context) (machine.StageEnded, error) {
 }
 
 // call hands the try to its kind.
-func (t *try) call(ctx context.Context, kind stage.Kind, dir string, deadline time.Time) (stage.Outcome, error) {
+func (t *try) call(ctx context.Context, kind stage.Kind, config *value.Object, dir string, deadline time.Time) (stage.Outcome, error) {
 	if limit := time.Duration(t.node.Timeout); limit > 0 {
 		timed, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
@@ -113,7 +115,7 @@ func (t *try) call(ctx context.Context, kind stage.Kind, dir string, deadline ti
 		Run: t.d.info.Run, TaskID: t.d.info.TaskID, Pipeline: t.d.info.Pipeline,
 		Effect: t.s.Effect, Stage: t.s.Stage, Kind: t.node.Kind,
 		Iteration: t.s.Iteration, Attempt: t.s.Attempt, Key: t.s.Key,
-		Config: orEmpty(t.node.Config), Inputs: orEmpty(t.s.Inputs),
+		Config: config, Inputs: orEmpty(t.s.Inputs),
 		Prompt: t.s.Prompt, Brief: t.s.Brief, Items: t.s.OpenItems,
 		Env: t.d.environ(t.s, t.f), Dir: dir, Workspace: t.d.opt.Workspace.Root,
 		StageDir: filepath.Join(t.f.run, t.f.rel), Deadline: deadline,
@@ -123,6 +125,30 @@ func (t *try) call(ctx context.Context, kind stage.Kind, dir string, deadline ti
 		return out, storage("write", log.Path, log.Err)
 	}
 	return out, err
+}
+
+// config is what the kind goes by: what the plan holds, and over it what was evaluated for this try.
+func (t *try) config() *value.Object {
+	if t.s.With.Len() == 0 {
+		return orEmpty(t.node.Config)
+	}
+	out := value.NewObject()
+	for _, part := range []*value.Object{t.node.Config, t.s.With} {
+		for name, v := range part.All() {
+			out.Set(name, v)
+		}
+	}
+	return out
+}
+
+// given is the part of a config that a process finds in PIPE_INPUT.
+func given(kind stage.Kind, config *value.Object) *value.Object {
+	if kind.Given == "" {
+		return config
+	}
+	v, _ := config.Get(kind.Given)
+	part, _ := v.(*value.Object)
+	return orEmpty(part)
 }
 
 // resolveDir gives the folder in which the stage works, absolute and without symbolic links, so that a link

@@ -76,7 +76,7 @@ type input struct {
 
 // prepare makes the folder of a try and makes it durable: a resume tells by it whether the try can have
 // begun. What an interrupted try left in its place moves aside to "….lost-N".
-func (f *folder) prepare(parents *parents, n *plan.Node, s *machine.StageStarted, deadline time.Time) error {
+func (f *folder) prepare(parents *parents, n *plan.Node, config *value.Object, s *machine.StageStarted, deadline time.Time) error {
 	if err := parents.ensure(filepath.Dir(f.rel)); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (f *folder) prepare(parents *parents, n *plan.Node, s *machine.StageStarted
 	if err := os.Mkdir(f.path(scratchName), 0o700); err != nil {
 		return err
 	}
-	if err := f.write(n, s, deadline); err != nil {
+	if err := f.write(n, config, s, deadline); err != nil {
 		return err
 	}
 	return journal.SyncDir(filepath.Dir(dir))
@@ -104,9 +104,9 @@ func (f *folder) prepare(parents *parents, n *plan.Node, s *machine.StageStarted
 
 // write puts the files there that a process is given. What it is to write (output, feedback, logs) is not
 // made before it is written.
-func (f *folder) write(n *plan.Node, s *machine.StageStarted, deadline time.Time) error {
+func (f *folder) write(n *plan.Node, config *value.Object, s *machine.StageStarted, deadline time.Time) error {
 	in := input{
-		Protocol: protocol, Stage: s.Stage, Kind: n.Kind, Config: orEmpty(n.Config), Inputs: orEmpty(s.Inputs),
+		Protocol: protocol, Stage: s.Stage, Kind: n.Kind, Config: config, Inputs: orEmpty(s.Inputs),
 		Brief: s.Brief, OpenItems: s.OpenItems, Effect: s.Effect,
 	}
 	if in.OpenItems == nil {

@@ -10,6 +10,7 @@ import (
 
 	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/value"
 )
 
 func TestFolderOf(t *testing.T) {
@@ -32,7 +33,7 @@ func TestFolderOfALostTryMovesAside(t *testing.T) {
 	prepare := func(effect string) {
 		t.Helper()
 		s := &machine.StageStarted{Stage: "a/b[0]", Iteration: 1, Attempt: 2, Effect: effect, Brief: "do " + effect}
-		if err := f.prepare(parents, node, s, time.UnixMilli(0)); err != nil {
+		if err := f.prepare(parents, node, value.NewObject(), s, time.UnixMilli(0)); err != nil {
 			t.Fatal(err)
 		}
 		f.close()
@@ -89,7 +90,7 @@ func TestFolderRefusesALinkInItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &folder{run: run, rel: FolderOf("a", 1, 1)}
-	err := f.prepare(newParents(run, &plan.Graph{}), &plan.Node{}, &machine.StageStarted{Stage: "a", Iteration: 1, Attempt: 1}, time.Time{})
+	err := f.prepare(newParents(run, &plan.Graph{}), &plan.Node{}, value.NewObject(), &machine.StageStarted{Stage: "a", Iteration: 1, Attempt: 1}, time.Time{})
 	if err == nil || !strings.Contains(err.Error(), "is not a folder") {
 		t.Errorf("got %v", err)
 	}
