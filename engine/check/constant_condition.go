@@ -58,10 +58,14 @@ func constantCheck(p *Pass, stage string, c *plan.Check) {
 
 // constant gives the value of a condition that reads nothing.
 func constant(e *plan.Expr) (yes, ok bool) {
-	if len(e.Scope.Fields) > 0 || e.Language != plan.ExprLanguage {
+	if len(e.Scope.Fields) > 0 {
 		return false, false
 	}
-	prog, _ := expr.Compile(source.NewScalar(e.Source, source.Span{}, nil), value.ObjectOf(), e.Type)
+	compile := expr.Compile
+	if e.Language == plan.CELLanguage {
+		compile = expr.CompileCEL
+	}
+	prog, _ := compile(source.NewScalar(e.Source, source.Span{}, nil), value.ObjectOf(), e.Type)
 	if prog == nil {
 		return false, false
 	}

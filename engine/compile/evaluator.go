@@ -22,6 +22,7 @@ type evaluator struct {
 
 // programKey tells expressions apart: the same text elsewhere may read other types, and has another place.
 type programKey struct {
+	lang         plan.Language
 	source, file string
 	at           source.Pos
 	types        string // of an expression without a place, which a document does not have
@@ -29,7 +30,7 @@ type programKey struct {
 
 // Eval implements plan.Evaluator.
 func (ev *evaluator) Eval(e plan.Expr, scope *value.Object) (value.Value, error) {
-	key := programKey{source: e.Source, file: e.File, at: e.At}
+	key := programKey{lang: e.Language, source: e.Source, file: e.File, at: e.At}
 	if !e.At.IsValid() {
 		key.types = plan.TypeText(e.Type) + " " + plan.TypeText(e.Scope)
 	}
@@ -37,7 +38,11 @@ func (ev *evaluator) Eval(e plan.Expr, scope *value.Object) (value.Value, error)
 	if !ok {
 		sc := source.NewScalar(e.Source, source.Span{File: e.File, Start: e.At, End: e.At}, nil)
 		var errs []error
-		prog, ds := expr.Compile(sc, e.Scope, e.Type)
+		compile := expr.Compile
+		if e.Language == plan.CELLanguage {
+			compile = expr.CompileCEL
+		}
+		prog, ds := compile(sc, e.Scope, e.Type)
 		for _, d := range ds {
 			errs = append(errs, errors.New(d.Message))
 		}

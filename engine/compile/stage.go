@@ -27,13 +27,14 @@ func (c *compiler) declare(s *stageInfo) {
 	case s.syn.Pipeline != nil:
 		c.child(s)
 	}
+	c.contractOutputs(s)
 	s.outputs()
 	switch {
 	case s.rejectSkips():
 		s.MayMiss, s.MayMissAt = "is skipped when it is rejected", s.asked().OnReject.Span
 	case s.syn.When != nil:
 		s.MayMiss, s.MayMissAt = "can be skipped", s.syn.When.Span
-		s.Sure = scope.SucceededIn(s.syn.When.Text)
+		s.Sure = scope.SucceededIn(plain(s.syn.When.Text, s.syn.When.CEL))
 	case n.ContinueOnError:
 		s.MayMiss, s.MayMissAt = "can fail and go on", s.syn.ContinueOnError.Span
 	}
@@ -68,6 +69,7 @@ func (c *compiler) stage(i int) {
 	c.approval(i)
 	c.executor(i)
 	c.changes(i)
+	c.underContract(i)
 	if n.Body != nil || syn.Gate != nil { // nothing is tried
 		n.Retry, n.Timeout = plan.Retry{MaxAttempts: 1, Backoff: plan.Exponential}, 0
 	}
@@ -214,6 +216,14 @@ func wholeFile(f *source.File) source.Scalar {
 	return source.NewScalar(text, f.Span(0, len(text)), marks)
 }
 
+// plain gives a text for those who look for names in it.
+func plain(text string, cel bool) string {
+	if cel {
+		return expr.PlainCEL(text)
+	}
+	return text
+}
+
 // eachText visits the texts of a stage that may hold expressions.
 func eachText(s *stageInfo, visit func(string)) {
 	scalar := func(sc *source.Scalar) {
@@ -226,7 +236,9 @@ func eachText(s *stageInfo, visit func(string)) {
 		if d == nil {
 			return
 		}
-		scalar(d.Scalar)
+		if d.Scalar != nil {
+			visit(plain(d.Scalar.Text, d.Kind == specs.CELData))
+		}
 		for _, e := range d.Fields {
 			data(e.Value)
 		}
@@ -235,11 +247,11 @@ func eachText(s *stageInfo, visit func(string)) {
 		}
 	}
 	if s.syn.When != nil {
-		visit(s.syn.When.Text)
+		visit(plain(s.syn.When.Text, s.syn.When.CEL))
 	}
 	scalar(s.syn.Dir)
 	if s.prompt != nil {
-		visit(s.prompt.Text)
+		visit(plain(s.prompt.Text, s.prompt.CEL))
 	}
 	var with []*specs.Entry
 	if s.syn.With != nil {
@@ -253,12 +265,12 @@ func eachText(s *stageInfo, visit func(string)) {
 	for _, cs := range [][]*specs.Check{s.syn.PreChecks, s.syn.PostChecks} {
 		for _, ck := range cs {
 			if ck.Validation != nil {
-				visit(ck.Validation.Text)
+				visit(plain(ck.Validation.Text, ck.Validation.CEL))
 			}
 		}
 	}
 	if a := s.asked(); a != nil && a.Message != nil {
-		visit(a.Message.Text)
+		visit(plain(a.Message.Text, a.Message.CEL))
 	}
 	if g := s.syn.AllowedPaths; g != nil {
 		for _, sc := range g.List {
@@ -267,7 +279,7 @@ func eachText(s *stageInfo, visit func(string)) {
 	}
 	if f := s.syn.ForEach; f != nil {
 		if f.Items != nil {
-			visit(f.Items.Text)
+			visit(plain(f.Items.Text, f.Items.CEL))
 		}
 		data(f.List)
 	}

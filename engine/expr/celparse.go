@@ -4,6 +4,7 @@ import (
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/expr/cel"
 	"example.com/pipe/engine/source"
+	"example.com/pipe/engine/value"
 )
 
 // parseCEL reads an expression in CEL; the tree is nil if nothing of it can be checked.
@@ -39,3 +40,12 @@ func celProblem(src source.Scalar, p cel.Problem) diag.Diagnostic {
 	d.Help = p.Help
 	return d
 }
+
+// CompileCEL is Compile for an expression that is written in CEL.
+func CompileCEL(src source.Scalar, env value.Type, want value.Type) (*Program, []diag.Diagnostic) {
+	return NewEnv(env).CompileCEL(src, want)
+}
+
+// PlainCEL returns a text in CEL for those who look for names in it: of the same length, with strings,
+// quoted names and optional members as the other language writes them, and blanks for comments.
+func PlainCEL(text string) string { return cel.Plain(text) }

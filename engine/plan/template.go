@@ -88,7 +88,7 @@ func (t *Template) EvalText(ev Evaluator, scope *value.Object) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return t.format(v, t.At, "")
+	return t.format(v, t.At, nil)
 }
 
 // text joins the parts of t.
@@ -104,7 +104,7 @@ func (t *Template) text(ev Evaluator, scope *value.Object) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		s, err := t.format(v, p.Expr.At, p.Expr.Source)
+		s, err := t.format(v, p.Expr.At, p.Expr)
 		if err != nil {
 			return "", err
 		}
@@ -113,15 +113,18 @@ func (t *Template) text(ev Evaluator, scope *value.Object) (string, error) {
 	return b.String(), nil
 }
 
-// format gives the text of a value that stands at a place.
-func (t *Template) format(v value.Value, at source.Pos, src string) (string, error) {
+// format gives the text of a value that stands at a place, and that an expression gave if e is not nil.
+func (t *Template) format(v value.Value, at source.Pos, e *Expr) (string, error) {
 	if v == nil {
-		what := "the value"
-		if src != "" {
-			what = fmt.Sprintf("%q", strings.TrimSpace(src))
+		what, with := "the value", "??"
+		if e != nil {
+			what = fmt.Sprintf("%q", strings.TrimSpace(e.Source))
+			if e.Language == CELLanguage {
+				with = ".orValue(…)"
+			}
 		}
 		return "", &EvalError{File: t.File, At: at,
-			Err: fmt.Errorf("%s is null, which has no text; give a value in its place with ??", what)}
+			Err: fmt.Errorf("%s is null, which has no text; give a value in its place with %s", what, with)}
 	}
 	s, err := value.Format(v)
 	if err != nil {

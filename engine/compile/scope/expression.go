@@ -25,12 +25,12 @@ func (t *Typer) Typed(x *specs.Expr, want value.Type, at Place) (*plan.Expr, val
 }
 
 // Text compiles a text for a process or a person.
-func (t *Typer) Text(text *specs.Text, at Place) plan.Template {
-	if text.CEL {
-		out, _ := t.alone(&text.Scalar, at)
+func (t *Typer) Text(x *specs.Text, at Place) plan.Template {
+	if x.CEL {
+		out, _ := t.alone(&x.Scalar, at)
 		return out
 	}
-	out, _ := t.Template(&text.Scalar, false, at)
+	out, _ := t.Template(&x.Scalar, false, at)
 	return out
 }
 
@@ -42,7 +42,7 @@ func (t *Typer) alone(sc *source.Scalar, at Place) (plan.Template, value.Type) {
 		return out, typ
 	}
 	if typ.Optional || typ.Kind == value.Null {
-		t.missing(*sc, typ, at)
+		t.missing(text{*sc, true}, typ, at)
 	}
 	out.Parts = []plan.Part{{Expr: e}}
 	return out, typ
@@ -59,30 +59,26 @@ const CodeCEL diag.Code = "cel"
 
 // typed compiles one expression, of CEL if cel is set, and gives the type of its values.
 func (t *Typer) typed(sc source.Scalar, cel bool, want value.Type, at Place) (*plan.Expr, value.Type) {
-	if cel {
-		t.diags.Errorf(CodeCEL, sc.Span, "expressions in CEL are not known to this program")
-		return nil, value.Of(value.Any)
-	}
-	c, ok := t.program(sc, want, at)
+	c, ok := t.program(text{sc, cel}, want, at)
 	if !ok {
 		return nil, value.Of(value.Any)
 	}
 	start := len(sc.Text) - len(strings.TrimLeft(sc.Text, " \t\r\n"))
-	e := &plan.Expr{Source: strings.TrimSpace(sc.Text), Type: want, Scope: c.scope, At: sc.Pos(start), File: t.fileOf(sc.Span)}
+	e := &plan.Expr{Source: strings.TrimSpace(sc.Text), Language: text{sc, cel}.language(), Type: want, Scope: c.scope, At: sc.Pos(start), File: t.fileOf(sc.Span)}
 	return e, c.typ
 }
 
 // program compiles an expression, or finds that the same one was compiled without a word about it. False: it
 // was reported as wrong.
-func (t *Typer) program(sc source.Scalar, want value.Type, at Place) (compiled, bool) {
+func (t *Typer) program(sc text, want value.Type, at Place) (compiled, bool) {
 	key := ""
 	if at.Stage != RunEnd && !at.Post && !t.isFinal(at) && !strings.Contains(sc.Text, "stages") && !strings.Contains(sc.Text, plan.ScopeEach) {
-		key = want.String() + " " + sc.Text
+		key = sc.language().String() + " " + want.String() + " " + sc.Text
 		if c, ok := t.common[key]; ok {
 			return c, true
 		}
 	}
-	prog, ds := t.env(sc, at).Compile(sc, want)
+	prog, ds := sc.compile(t.env(sc, at), want)
 	for i := range ds {
 		t.explain(&ds[i], sc, at)
 	}
@@ -98,20 +94,20 @@ func (t *Typer) program(sc source.Scalar, want value.Type, at Place) (compiled, 
 }
 
 // explain adds, to a use of an output that may be missing, why it may be.
-func (t *Typer) explain(d *diag.Diagnostic, sc source.Scalar, place Place) {
+func (t *Typer) explain(d *diag.Diagnostic, sc text, place Place) {
 	if d.Code == expr.CodeUnknownName && mentionsName(sc.Text, plan.ScopeEach) && !t.hasEach(place) {
 		d.Help = `"each" is known in a stage with for_each, but for its when and its items, which are asked once for all items`
 	}
 	if d.Code != expr.CodeMaybeMissing || len(d.Related) > 0 {
 		return
 	}
-	for _, m := range scanMentions(sc.Text) {
+	for _, m := range scanMentions(sc.plain()) {
 		i, ok := t.stages.index[t.stages.meant(m)]
 		if !ok || t.stages.List[i].MayMiss == "" && !t.isFinal(place) {
 			continue
 		}
 		at := sc.At(m.start, m.end)
-		if at.Start.Line == d.Span.Start.Line && !d.Span.Start.Before(at.Start) || len(scanMentions(sc.Text)) == 1 {
+		if at.Start.Line == d.Span.Start.Line && !d.Span.Start.Before(at.Start) || len(scanMentions(sc.plain())) == 1 {
 			s := t.stages.List[i]
 			why, span := s.MayMiss, s.MayMissAt
 			if why == "" {
@@ -158,7 +154,7 @@ func (t *Typer) Template(sc *source.Scalar, alone bool, at Place) (plan.Template
 			continue
 		}
 		if et.Optional || et.Kind == value.Null {
-			t.missing(p.Expr, et, at)
+			t.missing(text{p.Expr, false}, et, at)
 		}
 		out.Parts = append(out.Parts, plan.Part{Expr: e})
 		if single {
@@ -173,11 +169,11 @@ func (t *Typer) Template(sc *source.Scalar, alone bool, at Place) (plan.Template
 }
 
 // missing reports an expression in a template whose value may be null.
-func (t *Typer) missing(sc source.Scalar, typ value.Type, at Place) {
-	text := strings.TrimSpace(sc.Text)
-	from := strings.Index(sc.Text, text)
-	d := t.diags.Errorf(expr.CodeMaybeMissing, sc.At(from, from+len(text)), "%q may be missing, and %s needs a value", text, at.Key)
-	d.Help = "give a value for that case: ${{ " + text + " ?? " + emptyOf(typ) + " }}"
+func (t *Typer) missing(sc text, typ value.Type, at Place) {
+	src := strings.TrimSpace(sc.Text)
+	from := strings.Index(sc.Text, src)
+	d := t.diags.Errorf(expr.CodeMaybeMissing, sc.At(from, from+len(src)), "%q may be missing, and %s needs a value", src, at.Key)
+	d.Help = "give a value for that case: " + sc.orElse(emptyOf(typ))
 	t.explain(d, sc, at)
 }
 

@@ -79,6 +79,9 @@ func readMention(text string, start, end int) (mention, bool) {
 		if strings.HasPrefix(text[i:], "[") {
 			break // stages?.["id"]
 		}
+		if strings.HasPrefix(text[i:], "`") {
+			return quotedMention(text, start, i), true
+		}
 		from := i
 		for i < len(text) && isWordByte(text[i]) {
 			i++
@@ -112,6 +115,15 @@ func readMention(text string, start, end int) (mention, bool) {
 	m = mention{id: id, word: start, start: i + 1, end: stop - 1, text: id}
 	m.field, m.after = readField(text, close+1)
 	return m, true
+}
+
+// quotedMention reads stages.`a-b`, which CEL has: the id stands in backquotes at i.
+func quotedMention(text string, start, i int) mention {
+	stop := skipString(text, i)
+	id := strings.Trim(text[i:stop], "`")
+	m := mention{id: id, word: start, start: i + 1, end: i + 1 + len(id), text: id}
+	m.field, m.after = readField(text, stop)
+	return m
 }
 
 // readField reads the name behind a dot, or in brackets and quotes, at i, and where it ends; "" if there is

@@ -146,7 +146,7 @@ func (t *Typer) baseEnv(at Place) *expr.Env {
 // env gives the scope's type for one expression: of the stages, it holds those that the expression speaks
 // of. What it says of stages that it may not read is reported; they are in the scope nevertheless, so that
 // the rest of the expression is checked.
-func (t *Typer) env(sc source.Scalar, at Place) *expr.Env {
+func (t *Typer) env(sc text, at Place) *expr.Env {
 	e := t.baseEnv(at)
 	if t.hasEach(at) {
 		e = e.With(value.FieldType{Name: plan.ScopeEach, Type: t.stages.List[at.Stage].Each})
@@ -157,7 +157,7 @@ func (t *Typer) env(sc source.Scalar, at Place) *expr.Env {
 			value.FieldType{Name: plan.ScopeExitCode, Type: value.Of(value.Int)},
 		)
 	}
-	ms := scanMentions(sc.Text)
+	ms := scanMentions(sc.plain())
 	var fields []value.FieldType
 	var seen []string
 	for _, m := range ms {
@@ -183,7 +183,7 @@ func (t *Typer) hasEach(at Place) bool {
 }
 
 // readable gives the type of a stage in a scope, and reports a stage that may not be read there.
-func (t *Typer) readable(sc source.Scalar, m mention, id string, at Place) value.Type {
+func (t *Typer) readable(sc text, m mention, id string, at Place) value.Type {
 	i, ok := t.stages.index[id]
 	if !ok {
 		if m.id != "" {
