@@ -3,6 +3,7 @@ package specs
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +25,9 @@ func FuzzParsePipeline(f *testing.F) {
 		}
 		f.Add(string(b))
 	}
+	for _, text := range hostileTexts() {
+		f.Add(text)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 16<<10 {
 			return
@@ -44,12 +48,51 @@ func FuzzParsePipeline(f *testing.F) {
 				t.Errorf("with CRLF the tree is\n%s%s\nwithout\n%s", b, more.Short(), a)
 			}
 		}
-		pr, diags := ParseProject(file)
+	})
+}
+
+// FuzzParseProject is the same for pipe.yaml.
+func FuzzParseProject(f *testing.F) {
+	paths, err := filepath.Glob("testdata/project/*.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, p := range paths {
+		b, err := os.ReadFile(p)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(b))
+	}
+	for _, text := range hostileTexts() {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 16<<10 {
+			return
+		}
+		file := source.NewFile("pipe.yaml", text)
+		p, diags := ParseProject(file)
 		checkFuzzed(t, file, diags)
-		if pr == nil {
+		if p == nil {
 			t.Fatal("no project")
 		}
+		if again, more := ParseProject(file); dump(file, again) != dump(file, p) || more.Short() != diags.Short() {
+			t.Error("it is not read the same twice")
+		}
 	})
+}
+
+// hostileTexts are those of hostileDocuments that a fuzzer can do something with.
+func hostileTexts() []string {
+	var out []string
+	for _, c := range hostileDocuments() {
+		if len(c.text) <= 2<<10 {
+			out = append(out, c.text)
+		}
+	}
+	slices.Sort(out) // map order
+	return out
 }
 
 func checkFuzzed(t *testing.T, f *source.File, diags diag.List) {

@@ -33,15 +33,17 @@ func mergeBomb(levels int) string {
 	return b.String()
 }
 
-// Whatever a file holds, reading it ends with a diagnostic at a place.
-func TestHostileDocuments(t *testing.T) {
+// hostileDocument is a text, and the code of what is said of it.
+type hostileDocument struct {
+	text string
+	code diag.Code
+}
+
+func hostileDocuments() map[string]hostileDocument {
 	stages := func(body string, n int) string {
 		return "name: x\nversion: 1\nstages: [" + strings.Repeat(body, n) + "]\n"
 	}
-	for name, c := range map[string]struct {
-		text string
-		code diag.Code
-	}{
+	return map[string]hostileDocument{
 		"alias bomb":           {frame + bomb(12, ""), codeAlias},
 		"merge bomb":           {frame + mergeBomb(8), codeAlias},
 		"anchor in itself":     {frame + "inputs: {a: {default: &a [*a]}}\n", codeAlias},
@@ -70,7 +72,12 @@ func TestHostileDocuments(t *testing.T) {
 		"long block":           {frame + "description: |1\n" + strings.Repeat("    \n", 100_000) + " x\nx: y\n", codeUnknownKey},
 		"control characters":   {frame + "description: " + strings.Repeat("\x1b[31m\x07", 10_000), codeEncoding},
 		"anchor of megabytes":  {frame + "inputs: &" + strings.Repeat("a", 1<<20) + " *b\n", codeSyntax},
-	} {
+	}
+}
+
+// Whatever a file holds, reading it ends with a diagnostic at a place.
+func TestHostileDocuments(t *testing.T) {
+	for name, c := range hostileDocuments() {
 		t.Run(name, func(t *testing.T) {
 			f := source.NewFile("x.yaml", c.text)
 			p, diags := ParsePipeline(f)

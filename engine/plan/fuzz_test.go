@@ -3,6 +3,8 @@ package plan
 import (
 	"bytes"
 	"flag"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -15,6 +17,17 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(b)
+	recorded, err := filepath.Glob("../../testdata/journals/*/frozen/plan.json")
+	if err != nil || len(recorded) == 0 {
+		f.Fatalf("no recorded plans: %v", err)
+	}
+	for _, name := range recorded {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
 	f.Add([]byte(`{"format":1,"graph":{"nodes":[{"id":"a","needs":[1]},{"id":"b"}]}}`))
 	f.Add([]byte(`{"format":1,"inputs":[{"name":"x","type":{"kind":"list"},"default":[1,2.5,{"a":null}]}],"graph":{"nodes":[]}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -188,6 +188,9 @@ func fuzzed(t *testing.T, v value.Value, err error) {
 		if !errors.As(err, &at) || at.Message == "" {
 			t.Fatalf("not an error of this package: %v", err)
 		}
+		if !at.Pos.IsValid() || at.Pos.Col < 1 {
+			t.Fatalf("an error without a place: %v", err)
+		}
 		return
 	}
 	b, err := value.Canonical(v)
@@ -201,7 +204,7 @@ func fuzzed(t *testing.T, v value.Value, err error) {
 }
 
 func FuzzReadJSON(f *testing.F) {
-	for _, s := range []string{`{"a":[1,2.5,"x",null,true]}`, "[1]\n{}", `{"a":1,"a":2}`, `"\ud800"`, "1e5", "[-0.0]", "{\"\xff\":1}"} {
+	for _, s := range []string{`{"a":[1,2.5,"x",null,true]}`, "[1]\n{}", `{"a":1,"a":2}`, `"\ud800"`, "\ufeff{}", "\xfe\xff\x00[", strings.Repeat("[", 200), "// x", "1e5", "[-0.0]", "{\"\xff\":1}"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -213,7 +216,7 @@ func FuzzReadJSON(f *testing.F) {
 }
 
 func FuzzReadYAML(f *testing.F) {
-	for _, s := range []string{"a: [1, 2.5, x, ~, true]", "&a [*a]", "<<: {a: 1}", "- |\n x\n- !!int 3", "? a\n: b", "0o7: 1_0", "{a: .inf}", "--- a\n--- b"} {
+	for _, s := range []string{"a: [1, 2.5, x, ~, true]", "\xff\xfea\x00", "a: \x00", "b: *a", strings.Repeat("[", 200), "a: &a {<<: *a}", "a: 1\r\nb: 2\r", "&a [*a]", "<<: {a: 1}", "- |\n x\n- !!int 3", "? a\n: b", "0o7: 1_0", "{a: .inf}", "--- a\n--- b"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
