@@ -12,13 +12,17 @@ import (
 func (r *Run) Apply(at machine.Instant, rec machine.Record) {
 	switch rec := rec.(type) {
 	case machine.StageStarted, machine.StageSucceeded, machine.StageFailed, machine.StageSkipped,
-		machine.StageNotRun, machine.StageCancelled, machine.StageInterrupted, machine.StageStale,
+		machine.StageRejected, machine.StageNotRun, machine.StageCancelled, machine.StageInterrupted, machine.StageStale,
 		machine.RetryScheduled, machine.RetryDue, machine.CheckFailed:
 		r.applyStage(at, rec)
 	case machine.ApprovalAsked, machine.ApprovalAnswered:
 		r.applyApproval(at, rec)
 	case machine.FeedbackReceived, machine.FeedbackRouted, machine.ItemOpened, machine.ItemChanged:
 		r.applyFeedback(at, rec)
+	case machine.FinallyStarted:
+		r.applyFinally(at, rec.Stage, rec)
+	case machine.FinallyFinished:
+		r.applyFinally(at, rec.Stage, rec)
 	case machine.EscalationRaised:
 		r.raise(at, rec)
 	case machine.EscalationDecided:
@@ -48,6 +52,10 @@ func (r *Run) applyRun(at machine.Instant, rec machine.Record) {
 		r.status, r.finished, r.outputs = rec.Status, at, rec.Outputs
 		r.reason = rec.Reason
 		r.asked, r.open = nil, nil
+	case machine.NotifyStarted:
+	case machine.NotifyFinished:
+	case machine.FinallyStarted:
+	case machine.FinallyFinished:
 	default:
 		return // answers that were refused, events that did not fit, trees: they change nothing that is shown
 	}
@@ -82,7 +90,7 @@ func (r *Run) applyStage(at machine.Instant, rec machine.Record) {
 	case machine.StageSucceeded:
 		s = r.tree.stage(rec.Stage)
 		s.end(machine.Succeeded, rec.Iteration, rec.Attempt, rec.DurationMS)
-		s.outputs, s.failure = rec.Outputs, nil
+		s.outputs, s.failure, s.cached = rec.Outputs, nil, rec.Cached
 	case machine.StageFailed:
 		s = r.tree.stage(rec.Stage)
 		ms := rec.DurationMS
@@ -95,6 +103,10 @@ func (r *Run) applyStage(at machine.Instant, rec machine.Record) {
 		s = r.tree.stage(rec.Stage)
 		s.come(rec.Iteration)
 		s.status, s.attempts = machine.Skipped, 0
+	case machine.StageRejected:
+		s = r.tree.stage(rec.Stage)
+		s.come(rec.Iteration)
+		s.status, s.attempts = machine.Rejected, 0
 	case machine.StageNotRun:
 		s = r.tree.stage(rec.Stage)
 		s.status = machine.NotRun
@@ -124,6 +136,16 @@ func (r *Run) applyStage(at machine.Instant, rec machine.Record) {
 	}
 	r.settle(s)
 	s.history = append(s.history, entry{at, slimStage(rec)})
+}
+
+// applyFinally takes in the beginning or the end of a finally: of the run, or of a stage that runs a pipeline.
+func (r *Run) applyFinally(at machine.Instant, owner string, rec machine.Record) {
+	if owner == "" {
+		r.applyRun(at, rec)
+		return
+	}
+	s := r.tree.stage(owner)
+	s.history = append(s.history, entry{at, rec})
 }
 
 // settle drops the question of a stage that has gone on without an answer: it was cancelled, or is stale.
@@ -157,13 +179,16 @@ func (r *Run) applyApproval(at machine.Instant, rec machine.Record) {
 			i, _ := slices.BinarySearchFunc(r.asked, s, inOrder)
 			r.asked = slices.Insert(r.asked, i, s)
 		}
-		s.approval = &approval{asked: at, message: rec.Message, rounds: rec.Rounds, again: rec.Again}
+		s.approval = &approval{asked: at, message: rec.Message, rounds: rec.Rounds, again: rec.Again,
+			approvers: rec.Approvers, deadline: deadline{rec.Until, rec.OnTimeout}}
 		rec.Tree = machine.Tree{}
 		s.history = append(s.history, entry{at, rec})
 	case machine.ApprovalAnswered:
 		s := r.tree.stage(rec.Stage)
 		s.status = machine.Pending
-		r.by = rec.By
+		if rec.Answer != "" {
+			r.by = rec.By
+		}
 		r.settle(s)
 		rec.Tree = machine.Tree{}
 		s.history = append(s.history, entry{at, rec})

@@ -12,6 +12,7 @@ import (
 type escalation struct {
 	feedback.Escalation
 	at machine.Instant
+	deadline
 }
 
 type jsonEscalation struct {
@@ -27,6 +28,9 @@ type jsonEscalation struct {
 	FullHistory      value.Value     `json:"full_history"`
 	Options          []string        `json:"options"`
 	RaisedAt         machine.Instant `json:"raised_at"`
+
+	Until     *machine.Instant `json:"until,omitempty"`      // its deadline
+	OnTimeout string           `json:"on_timeout,omitempty"` // what it becomes then
 }
 
 // options are the decisions that answer the escalation.
@@ -44,7 +48,7 @@ func (e *escalation) json() jsonEscalation {
 	out := jsonEscalation{
 		ID: e.ID, TaskID: e.TaskID, FeedbackSource: e.Source(), Target: e.Target, Reason: e.Reason,
 		Iterations: e.Iterations, MaxIterations: e.Max, BlockingIssues: issues, FullHistory: history,
-		Options: e.options(), RaisedAt: e.at,
+		Options: e.options(), RaisedAt: e.at, Until: instant(e.until), OnTimeout: e.onTimeout,
 	}
 	if len(e.NotReviewedSince) > 0 {
 		out.NotReviewedSince = feedback.ItemList(e.NotReviewedSince)
@@ -53,7 +57,7 @@ func (e *escalation) json() jsonEscalation {
 }
 
 func (r *Run) raise(at machine.Instant, rec machine.EscalationRaised) {
-	r.open = append(r.open, &escalation{rec.Escalation, at})
+	r.open = append(r.open, &escalation{rec.Escalation, at, deadline{rec.Until, rec.OnTimeout}})
 	for _, source := range rec.Escalation.Sources {
 		s := r.tree.stage(source)
 		s.history = append(s.history, entry{at, slimEscalation(rec)})
@@ -74,7 +78,9 @@ func (r *Run) decide(at machine.Instant, rec machine.EscalationDecided) {
 		return
 	}
 	e := r.open[i]
-	r.by = rec.By
+	if rec.Answer != "" {
+		r.by = rec.By
+	}
 	for _, source := range e.Sources {
 		s := r.tree.stage(source)
 		s.history = append(s.history, entry{at, rec})

@@ -51,6 +51,7 @@ type jsonStage struct {
 	Class      string           `json:"class,omitempty"`
 	ExitCode   *int             `json:"exit_code,omitempty"`
 	Message    string           `json:"message,omitempty"`
+	Cached     bool             `json:"cached,omitempty"`
 }
 
 // jsonIdle is a stage that gives nothing in this iteration: skipped, not run, or failed or cancelled before
@@ -85,6 +86,10 @@ type jsonApproval struct {
 	Message   string          `json:"message,omitempty"`
 	Rounds    int             `json:"rounds,omitempty"`
 	Again     string          `json:"again,omitempty"`
+
+	Approvers []string         `json:"approvers,omitempty"`  // who may answer; none: anybody
+	Until     *machine.Instant `json:"until,omitempty"`      // its deadline
+	OnTimeout string           `json:"on_timeout,omitempty"` // what it becomes then
 }
 
 // JSON gives the run as one line of JSON with a line end, the same for the same records.
@@ -113,8 +118,9 @@ func (r *Run) JSON() ([]byte, error) {
 		doc.Escalation = &doc.Escalations[0]
 	}
 	for _, s := range r.asked {
-		doc.Approvals = append(doc.Approvals, jsonApproval{s.path, s.iteration, s.approval.asked,
-			s.approval.message, s.approval.rounds, s.approval.again})
+		a := s.approval
+		doc.Approvals = append(doc.Approvals, jsonApproval{s.path, s.iteration, a.asked, a.message, a.rounds, a.again,
+			a.approvers, instant(a.until), a.onTimeout})
 	}
 	return Marshal(doc)
 }
@@ -134,7 +140,7 @@ func Marshal(v any) ([]byte, error) {
 func (s *stage) json() any {
 	out := jsonStage{
 		ID: s.id(), Path: s.path, Role: s.role().String(), Status: s.status.String(),
-		Iteration: s.iteration, Attempts: s.attempts, Outputs: s.outputs, StartedAt: instant(s.started),
+		Iteration: s.iteration, Attempts: s.attempts, Outputs: s.outputs, StartedAt: instant(s.started), Cached: s.cached,
 	}
 	if s.ended {
 		out.DurationMS = &s.duration

@@ -76,6 +76,22 @@ func (l *line) failure(class string, exitCode *int, ms int64, message string) *l
 	return l.text("message", message)
 }
 
+// deadline adds when a question is answered although nobody did, and how.
+func (l *line) deadline(until machine.Instant, onTimeout string) *line {
+	if until != 0 {
+		l.text("until", until.String()).text("on_timeout", onTimeout)
+	}
+	return l
+}
+
+// ownerOf names what a finally belongs to.
+func ownerOf(stage string) string {
+	if stage == "" {
+		return "run"
+	}
+	return stage
+}
+
 func (l *line) list(key string, ss []string) *line {
 	const most = 10
 	if len(ss) > most {
@@ -89,6 +105,9 @@ func (l *line) run(rec machine.Record) bool {
 	case machine.RunStarted:
 		l.say("run", "started").text("run", rec.Run.Run).text("pipeline", rec.Run.Pipeline).
 			text("task_id", rec.Run.TaskID).number("jobs", rec.Run.Jobs)
+		if rec.Run.Unattended {
+			l.text("unattended", "true")
+		}
 		for _, c := range rec.Loops {
 			l.text("loop", c.Source+">"+c.Target+" goes on at "+strconv.Itoa(c.Iteration)+"/"+strconv.Itoa(c.Cap))
 		}
@@ -100,6 +119,17 @@ func (l *line) run(rec machine.Record) bool {
 		l.say("run", "resumed").number("ended_processes", rec.Ended)
 	case machine.RunCancelling:
 		l.say("run", "cancelling").text("reason", rec.Reason).text("by", rec.By).text("why", rec.Why)
+		if rec.Finally {
+			l.text("finally", "stopped")
+		}
+	case machine.FinallyStarted:
+		l.say(ownerOf(rec.Stage), "finally_started").text("status", rec.Status.String()).text("reason", rec.Reason)
+	case machine.FinallyFinished:
+		l.say(ownerOf(rec.Stage), "finally_finished").text("status", rec.Status.String())
+	case machine.NotifyStarted:
+		l.say(rec.Escalation, "notify_started").text("run", rec.Run)
+	case machine.NotifyFinished:
+		l.say(rec.Escalation, "notify_finished").text("class", rec.Class).text("message", rec.Message)
 	case machine.RunFinished:
 		l.say("run", rec.Status.String()).text("reason", rec.Reason).number("open_items", len(rec.OpenItems))
 	case machine.EventIgnored:
@@ -117,11 +147,16 @@ func (l *line) stage(rec machine.Record) bool {
 	case machine.StageSucceeded:
 		l.say(rec.Stage, "succeeded").try(rec.Iteration, rec.Attempt).
 			text("duration", Duration(rec.DurationMS)).text("reason", rec.Reason)
+		if rec.Cached {
+			l.text("cached", "true")
+		}
 	case machine.StageFailed:
 		l.say(rec.Stage, "failed").try(rec.Iteration, rec.Attempt).text("reason", rec.Reason).
 			failure(rec.Class, rec.ExitCode, durationOf(&rec), rec.Message)
 	case machine.StageSkipped:
-		l.say(rec.Stage, "skipped").number("iteration", rec.Iteration)
+		l.say(rec.Stage, "skipped").number("iteration", rec.Iteration).text("reason", rec.Reason)
+	case machine.StageRejected:
+		l.say(rec.Stage, "sent_back").number("iteration", rec.Iteration)
 	case machine.StageNotRun:
 		l.say(rec.Stage, "not_run").text("needed", rec.Needed)
 	case machine.StageCancelled:
@@ -167,7 +202,7 @@ func (l *line) person(rec machine.Record) bool {
 	switch rec := rec.(type) {
 	case machine.ApprovalAsked:
 		l.say(rec.Stage, "approval_asked").number("iteration", rec.Iteration).text("message", rec.Message).
-			text("again", rec.Again)
+			text("again", rec.Again).list("approvers", rec.Approvers).deadline(rec.Until, rec.OnTimeout)
 	case machine.ApprovalAnswered:
 		what := "rejected"
 		if rec.Approved {
@@ -177,7 +212,7 @@ func (l *line) person(rec machine.Record) bool {
 	case machine.EscalationRaised:
 		e := rec.Escalation
 		l.say(e.ID, "escalation_raised").text("source", e.Source()).text("target", e.Target).
-			text("reason", e.Reason).number("blocking", len(e.Blocking))
+			text("reason", e.Reason).number("blocking", len(e.Blocking)).deadline(rec.Until, rec.OnTimeout)
 	case machine.EscalationDecided:
 		l.say(rec.ID, "escalation_decided").text("decision", rec.Decision).text("by", rec.By).
 			text("to", rec.To).number("rounds", rec.Rounds).list("items", rec.Items).

@@ -20,6 +20,7 @@ type stage struct {
 	duration  int64 // of the last try, in ms; meaningless before one ended
 	ended     bool  // a try of this iteration ended
 	outputs   *value.Object
+	cached    bool // an earlier execution gave the outputs
 	failure   *failure
 	approval  *approval
 	history   []entry
@@ -39,6 +40,23 @@ type approval struct {
 	message string
 	rounds  int
 	again   string
+
+	approvers []string
+	deadline
+}
+
+// deadline is when a question is answered although nobody did, and how; the zero deadline never passes.
+type deadline struct {
+	until     machine.Instant
+	onTimeout string
+}
+
+// text says what the deadline means; "" for none.
+func (d deadline) text() string {
+	if d.until == 0 {
+		return ""
+	}
+	return "without an answer until " + d.until.String() + " it counts as: " + d.onTimeout
 }
 
 // entry is a record that concerns a stage or the run, without its bulky fields.
@@ -68,7 +86,7 @@ func (s *stage) come(iteration int) {
 		return
 	}
 	s.iteration, s.attempts, s.started, s.ended = iteration, 0, 0, false
-	s.outputs, s.failure = nil, nil
+	s.outputs, s.failure, s.cached = nil, nil, false
 }
 
 // start begins a try.

@@ -23,7 +23,7 @@ func (r *Run) Text(width int) string {
 	}
 	for _, e := range r.open {
 		t.blank()
-		t.b.WriteString(e.Message(r.info.Run, r.wantedOutputs(e)...))
+		t.escalation(r, e)
 	}
 	if r.goesOnByResume() {
 		t.blank()
@@ -161,6 +161,10 @@ func (s *stage) remark() string {
 	switch {
 	case s.approval != nil:
 		return "waits for an approval"
+	case s.status == machine.Rejected:
+		return "a person rejected it"
+	case s.cached && s.status == machine.Succeeded:
+		return "cached"
 	case s.failure != nil && s.status != machine.Running:
 		return s.failure.text()
 	}
@@ -259,6 +263,13 @@ func (t *page) approval(r *Run, s *stage) {
 	}
 }
 
+func (t *page) escalation(r *Run, e *escalation) {
+	t.b.WriteString(e.Message(r.info.Run, r.wantedOutputs(e)...))
+	if text := e.deadline.text(); text != "" {
+		t.whole(text)
+	}
+}
+
 func (t *page) question(a *approval) {
 	if a.again != "" {
 		t.whole("  asked once more: " + oneLine(a.again, maxText))
@@ -267,6 +278,12 @@ func (t *page) question(a *approval) {
 		if l != "" {
 			t.whole("  " + l)
 		}
+	}
+	if len(a.approvers) > 0 {
+		t.whole("  who may answer: " + oneLine(strings.Join(a.approvers, ", "), maxText))
+	}
+	if text := a.deadline.text(); text != "" {
+		t.whole("  " + text)
 	}
 	if a.rounds > 0 {
 		t.whole(fmt.Sprintf("  it also holds for up to %s of feedback", count(a.rounds, "round")))
@@ -287,7 +304,7 @@ func (r *Run) Asks() string {
 		if i > 0 || len(r.asked) > 0 {
 			t.blank()
 		}
-		t.b.WriteString(e.Message(r.info.Run, r.wantedOutputs(e)...))
+		t.escalation(r, e)
 	}
 	if _, ok := r.Answered(); ok {
 		t.resume(r)

@@ -46,6 +46,12 @@ func (t *tree) addGraph(g *plan.Graph, prefix string, order []int) {
 			t.addGraph(n.Body, s.path+"/", s.order)
 		}
 	}
+	if g.Finally != nil { // its stages stand behind those of the graph
+		for i := range g.Finally.Nodes {
+			n := &g.Finally.Nodes[i]
+			t.add(prefix+n.ID, n, append(slices.Clip(order), len(g.Nodes)+i))
+		}
+	}
 }
 
 func (t *tree) add(path string, n *plan.Node, order []int) *stage {
@@ -88,6 +94,11 @@ func (t *tree) locate(path string) (*plan.Node, []int) {
 		if n, order := t.locate(path[:cut]); n != nil && n.Body != nil {
 			if i := n.Body.Index(path[cut+1:]); i >= 0 {
 				return &n.Body.Nodes[i], append(slices.Clip(order), i)
+			}
+			if f := n.Body.Finally; f != nil {
+				if i := f.Index(path[cut+1:]); i >= 0 {
+					return &f.Nodes[i], append(slices.Clip(order), len(n.Body.Nodes)+i)
+				}
 			}
 		}
 	}

@@ -124,12 +124,33 @@ func runReason(rec machine.Record) string {
 		}
 		return "it went on"
 	case machine.RunCancelling:
-		return "it was stopped" + byWhom(rec.By) + because(rec.Reason)
+		text := "it was stopped" + byWhom(rec.By) + because(rec.Reason)
+		if rec.Finally {
+			text += ", and what stands in finally as well"
+		}
+		return text
+	case machine.FinallyStarted, machine.FinallyFinished:
+		return finallyReason(rec)
+	case machine.NotifyFinished:
+		if rec.Class != "" {
+			return fmt.Sprintf("a notification of %s failed: %s", rec.Escalation, oneLine(rec.Message, maxText))
+		}
+		return "somebody was notified of " + rec.Escalation
 	case machine.RunFinished:
 		if rec.Reason == rec.Status.String() {
 			return "it ended: " + rec.Reason
 		}
 		return "it ended: " + rec.Status.String() + because(rec.Reason)
+	}
+	return ""
+}
+
+func finallyReason(rec machine.Record) string {
+	switch rec := rec.(type) {
+	case machine.FinallyStarted:
+		return "all else had ended (" + rec.Status.String() + "): finally began"
+	case machine.FinallyFinished:
+		return "finally ended: " + rec.Status.String()
 	}
 	return ""
 }
@@ -172,6 +193,9 @@ func (r explainer) reasonOf(s *stage, rec machine.Record) string {
 		if rec.Reason != "" {
 			return "it counts as succeeded: " + oneLine(rec.Reason, maxText)
 		}
+		if rec.Cached {
+			return fmt.Sprintf("iteration %d did not run: an equal execution had succeeded before (cache)", rec.Iteration)
+		}
 		return fmt.Sprintf("iteration %d, attempt %d succeeded in %s", rec.Iteration, rec.Attempt, Duration(rec.DurationMS))
 	case machine.StageFailed:
 		f := failure{rec.Class, rec.ExitCode, rec.Message, rec.Reason}
@@ -183,7 +207,14 @@ func (r explainer) reasonOf(s *stage, rec machine.Record) string {
 		f := failure{rec.Class, rec.ExitCode, rec.Message, ""}
 		return fmt.Sprintf("iteration %d, attempt %d failed: %s; attempt %d of %d follows at %s", rec.Iteration,
 			rec.Attempt-1, f.textOf(longText), rec.Attempt, s.maxAttempts(rec.Attempt), rec.Until)
+	case machine.StageRejected:
+		return fmt.Sprintf("iteration %d did not start: it was rejected, and the work goes back", rec.Iteration)
+	case machine.FinallyStarted, machine.FinallyFinished:
+		return finallyReason(rec)
 	case machine.StageSkipped:
+		if rec.Reason != "" {
+			return fmt.Sprintf("iteration %d was skipped: %s", rec.Iteration, rec.Reason)
+		}
 		if s.node != nil && s.node.When != nil {
 			return fmt.Sprintf("iteration %d was skipped: when: %s was false", rec.Iteration,
 				oneLine(s.node.When.Source, maxText))
@@ -224,6 +255,9 @@ func (r explainer) reviewReason(s *stage, rec machine.Record) string {
 		if rec.Approved {
 			word = "approved"
 		}
+		if rec.Answer == "" {
+			return "nobody answered (" + rec.By + "), it counts as " + word
+		}
 		return "it was " + word + byWhom(rec.By) + because(rec.Reason)
 	case machine.EscalationRaised:
 		return "it was escalated: " + escalationReason(&rec.Escalation)
@@ -245,6 +279,9 @@ func decisionReason(s *stage, rec *machine.EscalationDecided) string {
 			who = "a person"
 		}
 		return "it runs again: " + who + " referred it back" + because(rec.Reason) + note
+	}
+	if rec.Answer == "" {
+		return "nobody decided in time: " + rec.Decision
 	}
 	return "a person decided " + rec.Decision + byWhom(rec.By) + because(rec.Reason) + note
 }
