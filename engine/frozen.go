@@ -26,7 +26,7 @@ const (
 
 // frozenFile is a file that decided in a run, as it was when the run started.
 type frozenFile struct {
-	Kind     string `json:"kind"`               // "pipeline", "prompt", "config"
+	Kind     string `json:"kind"`               // "pipeline", "prompt", "contract", "config"
 	Name     string `json:"name"`               // as diagnostics name it
 	Original string `json:"original,omitempty"` // where it lies in the project; "": it is shipped
 	SHA256   string `json:"sha256"`

@@ -237,11 +237,16 @@ func (r *reader) distinct(c *Contract) {
 // IsMarkdown reports whether a file is Markdown by its name.
 func IsMarkdown(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".md") }
 
-// IsContract reports whether a document is a contract rather than a pipeline by what stands at the beginning
-// of its lines: a key that only a contract has, and no stages.
+// IsContract reports whether a document is a contract rather than a pipeline, or a text, by what stands at the
+// beginning of its lines: a key that only a contract has, and no stages. Of Markdown it looks at the front
+// matter alone.
 func IsContract(f *source.File) bool {
 	found := false
+	markdown := IsMarkdown(f.Name)
 	for n := 1; n <= f.Lines(); n++ {
+		if markdown && isFence(f.Line(n)) != (n == 1) { // no front matter, or its end
+			break
+		}
 		key, _, ok := strings.Cut(f.Line(n), ":")
 		if !ok {
 			continue

@@ -61,6 +61,9 @@ func TestContractPlaces(t *testing.T) {
 
 func TestIsContract(t *testing.T) {
 	for text, want := range map[string]bool{
+		"---\ncacheable: true\n---\nstages: x\n":              true,
+		"---\nname: x\n---\ncacheable: true\n":                false,
+		"# Text\ncacheable: true\n":                           false,
 		"name: x\ninput_schema: {}\n":                         true,
 		"name: x\n\"pre_checks\": []\n":                       true,
 		"name: x\nversion: 1\nstages:\n  - pre_checks: []\n":  false,
@@ -68,7 +71,11 @@ func TestIsContract(t *testing.T) {
 		"name: x\nnotes: |\n  stages: all\ncacheable: true\n": true,
 		"": false,
 	} {
-		if got := IsContract(source.NewFile("x.yaml", text)); got != want {
+		name := "x.yaml"
+		if strings.HasPrefix(text, "---") || strings.HasPrefix(text, "#") {
+			name = "x.md"
+		}
+		if got := IsContract(source.NewFile(name, text)); got != want {
 			t.Errorf("%q: %t", text, got)
 		}
 	}

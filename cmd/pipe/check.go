@@ -29,9 +29,10 @@ func newCheckCmd(a *app) *cobra.Command {
 	o := &checkOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "check [FILE | NAME | FOLDER]...",
-		Short: "Look for mistakes in pipelines; without arguments, in all of the project",
-		Long: "Looks for mistakes in pipelines, each a FILE, the NAME of one, or those of a FOLDER. A folder that is a project\n" +
-			"stands for its pipelines and its pipe.yaml; so does no argument, for the project of the current folder.",
+		Short: "Look for mistakes in pipelines and contracts; without arguments, in all of the project",
+		Long: "Looks for mistakes in pipelines and contracts, each a FILE, the NAME of one, or those of a FOLDER. A folder that\n" +
+			"is a project stands for its pipelines, its contracts and its pipe.yaml; so does no argument, for the project of the\n" +
+			"current folder.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.files = args
 			return o.run(cmd.Context())
@@ -42,10 +43,11 @@ func newCheckCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-// target is one thing to look at: a pipeline of a project, or its pipe.yaml where there is no ref.
+// target is one thing to look at: a pipeline or a contract of a project, or its pipe.yaml where there is no ref.
 type target struct {
-	project *engine.Project
-	ref     string
+	project  *engine.Project
+	ref      string
+	contract bool
 }
 
 func (o *checkOptions) run(context.Context) error {
@@ -63,22 +65,16 @@ func (o *checkOptions) run(context.Context) error {
 		diags.Add(p.Strays()...)
 	}
 	var files []*source.File
-	n := 0
+	var seen counts
 	for _, t := range targets {
-		if t.ref == "" {
-			diags.Add(t.project.Diags...)
-			files = append(files, t.project.ConfigSource())
-			continue
-		}
-		l, err := t.project.Load(t.ref, o.dir)
+		ds, of, err := o.look(t, &seen)
 		if err != nil {
-			return ofProject(t.project, err)
+			return err
 		}
-		n++
-		diags.Add(l.Diags...)
-		files = append(files, l.Sources...)
+		diags.Add(ds...)
+		files = append(files, of...)
 	}
-	if err := o.print(diags, files, what(n)); err != nil {
+	if err := o.print(diags, files, seen.String()); err != nil {
 		return err
 	}
 	if diags.HasErrors() {
@@ -87,12 +83,44 @@ func (o *checkOptions) run(context.Context) error {
 	return nil
 }
 
-// what says what was looked at; beside pipelines, pipe.yaml goes without saying.
-func what(pipelines int) string {
-	if pipelines == 0 {
-		return engine.ConfigFile
+// look looks at one thing, and counts it.
+func (o *checkOptions) look(t target, seen *counts) (diag.List, []*source.File, error) {
+	if t.ref == "" {
+		return t.project.Diags, []*source.File{t.project.ConfigSource()}, nil
 	}
-	return plural(pipelines, "pipeline")
+	if !t.contract {
+		l, err := t.project.Load(t.ref, o.dir)
+		if err == nil {
+			seen.pipelines++
+			return l.Diags, l.Sources, nil
+		}
+		var missing *engine.NotFoundError
+		if !errors.As(err, &missing) || !t.project.HasContract(t.ref) {
+			return nil, nil, ofProject(t.project, err)
+		}
+	}
+	c, err := t.project.CheckContract(t.ref, o.dir)
+	if err != nil {
+		return nil, nil, ofProject(t.project, err)
+	}
+	seen.contracts++
+	return c.Diags, []*source.File{c.Source}, nil
+}
+
+// counts is what was looked at.
+type counts struct{ pipelines, contracts int }
+
+// String says it; beside pipelines and contracts, pipe.yaml goes without saying.
+func (c counts) String() string {
+	switch {
+	case c.pipelines == 0 && c.contracts == 0:
+		return engine.ConfigFile
+	case c.contracts == 0:
+		return plural(c.pipelines, "pipeline")
+	case c.pipelines == 0:
+		return plural(c.contracts, "contract")
+	}
+	return plural(c.pipelines, "pipeline") + " and " + plural(c.contracts, "contract")
 }
 
 // targets names what to look at. A folder stands for the pipelines in it, that of a project for all of the project.
@@ -119,19 +147,19 @@ func (o *checkOptions) targets(p *engine.Project) ([]target, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, target{of, ""})
+			out = append(out, target{project: of})
 		default:
-			out = append(out, target{p, f})
+			out = append(out, target{p, f, engine.IsContract(path) || strings.HasSuffix(f, ".md")})
 		}
 	}
 	return out, nil
 }
 
-// allOf names pipe.yaml, if there is one, and the pipelines of a project.
+// allOf names pipe.yaml, if there is one, and the pipelines and contracts of a project.
 func allOf(p *engine.Project) ([]target, error) {
 	var out []target
 	if exists(filepath.Join(p.Root, engine.ConfigFile)) {
-		out = append(out, target{p, ""})
+		out = append(out, target{project: p})
 	}
 	entries, err := p.Pipelines()
 	if err != nil {
@@ -139,7 +167,15 @@ func allOf(p *engine.Project) ([]target, error) {
 	}
 	for _, e := range entries {
 		if !e.Shipped {
-			out = append(out, target{p, e.Name})
+			out = append(out, target{project: p, ref: e.Name})
+		}
+	}
+	if entries, err = p.Contracts(); err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !e.Shipped { // by its path: of two with one name each is looked at
+			out = append(out, target{p, filepath.Join(p.Root, filepath.FromSlash(e.File)), true})
 		}
 	}
 	return out, nil
@@ -165,14 +201,11 @@ func (o *checkOptions) inFolder(p *engine.Project, path string) ([]target, error
 		if !isFolder(dir) {
 			continue
 		}
-		found, err := pipelinesIn(dir)
+		found, err := filesIn(p, dir)
 		if err != nil {
 			return nil, err
 		}
-		for _, file := range found {
-			out = append(out, target{p, file})
-		}
-		if len(found) > 0 {
+		if out = append(out, found...); len(found) > 0 {
 			return out, nil
 		}
 	}
@@ -192,17 +225,19 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// pipelinesIn lists the pipelines of a folder, sorted by name.
-func pipelinesIn(dir string) ([]string, error) {
+// filesIn lists the pipelines and contracts of a folder, sorted by name.
+func filesIn(p *engine.Project, dir string) ([]target, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("list the pipelines in %q: %w", dir, err)
+		return nil, fmt.Errorf("list what is in %q: %w", dir, err)
 	}
-	var out []string
+	var out []target
 	for _, e := range entries {
 		name := e.Name()
-		if strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".test.yaml") && name != engine.ConfigFile && !e.IsDir() {
-			out = append(out, filepath.Join(dir, name))
+		path := filepath.Join(dir, name)
+		contract := !e.IsDir() && engine.IsContract(path)
+		if contract || strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".test.yaml") && name != engine.ConfigFile && !e.IsDir() {
+			out = append(out, target{p, path, contract})
 		}
 	}
 	return out, nil

@@ -12,6 +12,7 @@ import (
 	"example.com/pipe/engine/stage"
 	"example.com/pipe/engine/view"
 	"example.com/pipe/pipelines"
+	"example.com/pipe/specs/contracts"
 )
 
 // project opens the project of the current folder. Without kinds it is for looking at things: nothing of
@@ -29,7 +30,7 @@ func (a *app) projectAt(dir string, ks []stage.Kind) (*engine.Project, error) {
 		v += " " + revision
 	}
 	return engine.OpenProject(dir, engine.Options{
-		Kinds: ks, Shipped: pipelines.Files, Environ: a.env, Now: a.now,
+		Kinds: ks, Shipped: pipelines.Files, Contracts: contracts.Files, Environ: a.env, Now: a.now,
 		Version: v, Command: "pipe " + strings.Join(a.args, " "), AllowMissingAgents: onlyLook,
 	})
 }

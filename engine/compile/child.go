@@ -47,6 +47,8 @@ type family struct {
 	stages   int      // of all graphs, counted as often as they are in the plan
 	worktree bool     // the run has a worktree of its own
 	over     bool     // there are too many, and that was reported
+
+	contracts map[string]*contract // by name; nil: it is not there, or was reported
 }
 
 // child finds and compiles the pipeline that a stage runs, and declares its outputs as the stage's. A pipeline

@@ -24,6 +24,9 @@ type Options struct {
 	// words why there is none. Nil: none can be found.
 	Pipeline func(ref string) (*Child, error)
 
+	// Contracts finds the contracts that stages name, and the one of routings. Nil: there are none.
+	Contracts Contracts
+
 	Unattended bool   // nobody is there to be asked, whatever the document says
 	Version    string // of the program; one that is no number is taken for the newest
 
@@ -44,7 +47,7 @@ func Compile(doc *specs.Pipeline, opt Options) (*plan.Plan, diag.List) {
 	if doc.File != nil {
 		c.file = doc.File.Name
 	}
-	c.family = &family{file: c.file, done: map[string]*compiledChild{}, open: []string{c.file}}
+	c.family = &family{file: c.file, done: map[string]*compiledChild{}, open: []string{c.file}, contracts: map[string]*contract{}}
 	c.known = scope.NewStages(&c.diags, doc.Incomplete)
 	p := c.compile()
 	if c.diags.HasErrors() {
@@ -79,6 +82,7 @@ type stageInfo struct {
 	allAbove bool           // it gives no needs, so it waits for all above
 	targeted bool           // a loop leads here
 	child    *compiledChild // the pipeline that it runs
+	contract *contract      // that holds for it
 	prompt   *specs.Text    // of an agent, read from its file where it has one
 }
 
@@ -89,6 +93,7 @@ func (c *compiler) compile() *plan.Plan {
 	c.settings(p)
 	p.Inputs = params(&c.diags, c.doc.Inputs, "input")
 	p.Graph = c.graph(p.Inputs)
+	p.Routing = c.routing(&p.Graph)
 	return p
 }
 

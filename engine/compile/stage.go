@@ -28,6 +28,7 @@ func (c *compiler) declare(s *stageInfo) {
 		c.child(s)
 	}
 	c.contractOutputs(s)
+	c.contractOutputs(s)
 	s.outputs()
 	switch {
 	case s.rejectSkips():
@@ -69,6 +70,7 @@ func (c *compiler) stage(i int) {
 	c.approval(i)
 	c.executor(i)
 	c.changes(i)
+	c.underContract(i)
 	c.underContract(i)
 	if n.Body != nil || syn.Gate != nil { // nothing is tried
 		n.Retry, n.Timeout = plan.Retry{MaxAttempts: 1, Backoff: plan.Exponential}, 0

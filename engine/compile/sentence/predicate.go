@@ -270,7 +270,7 @@ func (s *sentence) equal(ws []string, not bool) (Meaning, bool) {
 	if t, _, ok := s.name(ws); ok {
 		other = t.text
 	}
-	return Meaning{Expr: s.subject.text + op + other}, true
+	return s.guarded(s.subject.text + op + other)
 }
 
 // textVerb reads "ends with a or b", "contains x", "matches y".

@@ -53,6 +53,7 @@ func TestRewrite(t *testing.T) {
 		{`action is not one of "accept"`, `action not in ["accept"]`},
 		{"action is accept", `action == "accept"`},
 		{"action is not accept", `action != "accept"`},
+		{"brief is final", `(brief != nil and brief == "final")`},
 		{"iteration equals max_iterations", `iteration == max_iterations`},
 		{"iteration is in 1, 2 or 3", `iteration in [1, 2, 3]`},
 		{"iteration is a positive integer", `iteration > 0`},

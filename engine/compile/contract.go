@@ -1,0 +1,314 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/source"
+	"example.com/pipe/engine/value"
+	"example.com/pipe/specs"
+)
+
+// The codes of what is wrong with a contract, or with the stage that names it.
+const (
+	CodeUnknownContract diag.Code = "unknown-contract"
+	CodeContract        diag.Code = "contract"
+)
+
+// Contracts finds the contract documents that pipelines name.
+type Contracts interface {
+	// Contract gives the document of a name, and what is wrong with its shape. No document and no error:
+	// there is none.
+	Contract(name string) (*specs.Contract, diag.List, error)
+	// ContractNames gives the names of all there are, sorted.
+	ContractNames() []string
+}
+
+// contract is a compiled contract: its checks see its inputs and outputs by their bare names, with the types
+// that it declares, whatever stage it holds for.
+type contract struct {
+	name            string
+	doc             *specs.Contract
+	inputs, outputs []plan.Param
+	pre, post       []plan.Check
+}
+
+// CheckContract says what is wrong with a contract beyond its shape. The name is the one by which stages know
+// it, the file's.
+func CheckContract(name string, doc *specs.Contract) diag.List {
+	var diags diag.List
+	compileContract(name, doc, &diags)
+	if name == RoutingContract {
+		routingContract(doc, &diags)
+	}
+	return diags
+}
+
+// compileContract compiles a contract against what it declares.
+func compileContract(name string, doc *specs.Contract, diags *diag.List) *contract {
+	ct := &contract{name: name, doc: doc}
+	plainText(diags, doc.Description)
+	ct.inputs = schemaParams(diags, doc.Inputs, "input")
+	ct.outputs = schemaParams(diags, doc.Outputs, "output")
+	inputs := paramsType(ct.inputs)
+	both := value.ObjectOf(slices.Concat(inputs.Fields, paramsType(ct.outputs).Fields)...)
+	ct.pre = contractChecks(name, doc.PreChecks, newBareScope(inputs, both.FieldNames(), "pre_checks"), diags)
+	ct.post = contractChecks(name, doc.PostChecks, newBareScope(both, nil, "post_checks"), diags)
+	return ct
+}
+
+// schemaParams compiles the entries of a schema. What is optional and has no default may be null.
+func schemaParams(diags *diag.List, s *specs.Schema, what string) []plan.Param {
+	if s == nil {
+		return nil
+	}
+	out := append(params(diags, s.Required, what), params(diags, s.Optional, what)...)
+	for i := len(s.Required); i < len(out); i++ {
+		out[i].Required = false
+	}
+	return out
+}
+
+// contractOf finds and compiles the contract of a stage, once for all stages of the document that name it.
+// Nil: there is none, or it was reported.
+func (c *compiler) contractOf(name *specs.Leaf[string]) *contract {
+	if name == nil {
+		return nil
+	}
+	ct, known := c.family.contracts[name.Value]
+	if !known {
+		doc, err := c.contractDoc(name.Value)
+		switch {
+		case err != nil:
+			c.diags.Errorf(CodeContract, name.Span, "contract %q: %v", name.Value, err)
+		case doc != nil:
+			ct = compileContract(name.Value, doc, &c.diags)
+		}
+		c.family.contracts[name.Value] = ct
+	}
+	if ct == nil {
+		c.noContract(name)
+	}
+	return ct
+}
+
+// contractDoc gives a contract's document, and reports what is wrong with its shape.
+func (c *compiler) contractDoc(name string) (*specs.Contract, error) {
+	if c.opt.Contracts == nil {
+		return nil, nil
+	}
+	doc, diags, err := c.opt.Contracts.Contract(name)
+	c.diags.Add(diags...)
+	return doc, err
+}
+
+// noContract reports a contract that is not there; one that can't be read was reported.
+func (c *compiler) noContract(name *specs.Leaf[string]) {
+	if slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return d.Code == CodeContract && d.Span == name.Span }) {
+		return
+	}
+	d := c.diags.Errorf(CodeUnknownContract, name.Span, "there is no contract %q", name.Value)
+	if c.opt.Contracts == nil {
+		return
+	}
+	names := c.opt.Contracts.ContractNames()
+	if d.Help = diag.Suggest(name.Value, names); d.Help == "" && len(names) > 0 {
+		d.Help = "there are " + strings.Join(names, ", ")
+	}
+}
+
+// contractOutputs makes the outputs of a stage's contract outputs of the stage. What the stage declares itself
+// must agree with the contract.
+func (c *compiler) contractOutputs(s *stageInfo) {
+	ct := c.contractOf(s.syn.Contract)
+	if ct == nil {
+		return
+	}
+	s.contract, s.node.Contract = ct, ct.name
+	at := s.syn.Contract.Span
+	for _, want := range ct.outputs {
+		i := slices.IndexFunc(s.node.Outputs, func(p plan.Param) bool { return p.Name == want.Name })
+		if i < 0 {
+			if s.child != nil && want.Required {
+				d := c.diags.Errorf(CodeContract, at, "the contract %q requires the output %q, which pipeline %q does not give", ct.name, want.Name, s.child.Name)
+				d.Help = "add it to the outputs of that pipeline"
+				d.Related = ct.declared(want.Name)
+			}
+			want.At = at.Start
+			s.node.Outputs = append(s.node.Outputs, want)
+			continue
+		}
+		own := &s.node.Outputs[i]
+		switch there := s.outputSpan(want.Name); {
+		case own.Type.IsAny():
+			own.Type = want.Type
+		case !value.Assignable(own.Type, want.Type):
+			d := c.diags.Errorf(CodeContract, there, "output %q is %s here, and the contract %q says %s", want.Name, typeOf(own.Type), ct.name, typeOf(want.Type))
+			d.Help = "drop it here, it is an output by the contract, or give it that type"
+			d.Related = ct.declared(want.Name)
+		case want.Required && !own.Required:
+			d := c.diags.Errorf(CodeContract, there, "output %q need not be given here, and the contract %q requires it", want.Name, ct.name)
+			d.Help = "drop required"
+			d.Related = ct.declared(want.Name)
+		}
+	}
+}
+
+// outputSpan is where a stage declares an output.
+func (s *stageInfo) outputSpan(name string) source.Span {
+	for _, p := range s.syn.Outputs {
+		if p.Name.Value == name {
+			return p.Name.Span
+		}
+	}
+	return s.syn.Contract.Span
+}
+
+// underContract holds the inputs of a stage to its contract and adds the contract's checks. An input beyond the
+// contract is the stage's own; one that the contract knows and the stage does not give has its default, or null.
+func (c *compiler) underContract(i int) {
+	s := c.stages[i]
+	ct := s.contract
+	if ct == nil {
+		return
+	}
+	for _, want := range ct.inputs {
+		c.contractInput(i, want)
+	}
+	c.contractNames(i)
+	s.node.PreChecks = append(slices.Clip(ct.pre), s.node.PreChecks...)
+	s.node.PostChecks = append(slices.Clip(ct.post), s.node.PostChecks...)
+	cacheable := ct.doc.Cacheable
+	switch own := s.syn.Cache; {
+	case cacheable == nil:
+	case own == nil:
+		s.node.Cache = cacheable.Value && !s.node.Writes && s.node.Body == nil && s.syn.Gate == nil
+	case own.Value && !cacheable.Value:
+		d := c.diags.Errorf(CodeContract, own.Span, "the contract %q says that what its stages give may not be reused", ct.name)
+		d.Related = []diag.Related{{Span: cacheable.Span, Message: "cacheable is false here"}}
+		d.Help = "drop cache"
+	}
+}
+
+// contractInput holds one input of a stage to the contract.
+func (c *compiler) contractInput(i int, want plan.Param) {
+	s := c.stages[i]
+	ct := s.contract
+	typ := paramsType([]plan.Param{want}).Fields[0].Type
+	if own := findBinding(s.node.Inputs, want.Name); own != nil {
+		if !value.Assignable(own.Type, typ) {
+			d := c.diags.Errorf(CodeContract, s.inputSpan(want.Name), "input %q is %s here, and the contract %q says %s", want.Name, typeOf(own.Type), ct.name, typeOf(typ))
+			d.Related = ct.declared(want.Name)
+		}
+		own.Type = typ
+		return
+	}
+	at := s.syn.Contract.Span
+	if !want.Required {
+		s.node.Inputs = append(s.node.Inputs, plan.Binding{Name: want.Name, Type: typ, Value: plan.Template{Value: want.Default, At: at.Start}})
+		if at.File != c.family.file {
+			s.node.Inputs[len(s.node.Inputs)-1].Value.File = at.File
+		}
+		return
+	}
+	given, key := s.givenInputs()
+	if slices.ContainsFunc(given, func(e *specs.Entry) bool { return e.Name.Value == want.Name }) {
+		return // its value was reported
+	}
+	d := c.diags.Errorf(CodeContract, at, "the contract %q requires the input %q, which %s does not give", ct.name, want.Name, c.known.Label(i))
+	d.Related = ct.declared(want.Name)
+	d.Help = fmt.Sprintf("add it to the stage's %s: %s: %s", key, want.Name, exampleValue(want.Type))
+	var others []string
+	for _, e := range given {
+		if !hasParam(ct.inputs, e.Name.Value) {
+			others = append(others, e.Name.Value)
+		}
+	}
+	if near := diag.Nearest(want.Name, others); near != "" {
+		d.Help = fmt.Sprintf("the stage gives %q; if that is it, call it %s", near, want.Name)
+	}
+}
+
+// givenInputs are what the document gives a stage, and the key under which it does.
+func (s *stageInfo) givenInputs() (entries []*specs.Entry, key string) {
+	switch {
+	case s.child == nil:
+		return s.syn.Inputs, "inputs"
+	case s.syn.With == nil:
+		return nil, "with"
+	}
+	return s.syn.With.Entries, "with"
+}
+
+// inputSpan is where a stage gives an input.
+func (s *stageInfo) inputSpan(name string) source.Span {
+	entries, _ := s.givenInputs()
+	for _, e := range entries {
+		if e.Name.Value == name {
+			return e.Name.Span
+		}
+	}
+	return s.syn.Contract.Span
+}
+
+// contractNames reports a name that is an input and an output where the contract knows one of them: its checks
+// would read either.
+func (c *compiler) contractNames(i int) {
+	s := c.stages[i]
+	ct := s.contract
+	for _, b := range s.node.Inputs {
+		if hasParam(s.node.Outputs, b.Name) && (hasParam(ct.inputs, b.Name) || hasParam(ct.outputs, b.Name)) {
+			d := c.diags.Errorf(CodeContract, s.inputSpan(b.Name), "%q is an input and an output of %s, and the checks of the contract %q read it by its bare name", b.Name, c.known.Label(i), ct.name)
+			d.Help = "give one of them another name"
+			d.Related = ct.declared(b.Name)
+		}
+	}
+}
+
+func hasParam(ps []plan.Param, name string) bool {
+	return slices.ContainsFunc(ps, func(p plan.Param) bool { return p.Name == name })
+}
+
+// declared is where the contract declares a name.
+func (ct *contract) declared(name string) []diag.Related {
+	for _, s := range []*specs.Schema{ct.doc.Inputs, ct.doc.Outputs} {
+		if s == nil {
+			continue
+		}
+		for _, p := range slices.Concat(s.Required, s.Optional) {
+			if p.Name.Value == name {
+				return []diag.Related{{Span: p.Name.Span, Message: "the contract declares it here"}}
+			}
+		}
+	}
+	return nil
+}
+
+// typeOf names a type in a message.
+func typeOf(t value.Type) string {
+	if len(t.Enum) > 0 {
+		return "one of " + strings.Join(t.Enum, ", ")
+	}
+	if t.Optional {
+		return t.NotNull().String() + " or missing"
+	}
+	return t.String()
+}
+
+// exampleValue is how a value of a type may be written.
+func exampleValue(t value.Type) string {
+	switch t.Kind {
+	case value.Int, value.Number:
+		return "1"
+	case value.Bool:
+		return "true"
+	case value.String:
+		if len(t.Enum) > 0 {
+			return t.Enum[0]
+		}
+	}
+	return `"${{ … }}"`
+}

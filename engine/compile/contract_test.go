@@ -1,0 +1,194 @@
+package compile
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/source"
+	"example.com/pipe/engine/value"
+	"example.com/pipe/specs"
+	"example.com/pipe/specs/contracts"
+)
+
+// folderOf finds the contracts of a folder; that of routings comes with the program.
+type folderOf struct{ fs.FS }
+
+func (f folderOf) Contract(name string) (*specs.Contract, diag.List, error) {
+	for _, ext := range []string{".yaml", ".md"} {
+		for _, in := range []fs.FS{f.FS, contracts.Files} {
+			if b, err := fs.ReadFile(in, name+ext); err == nil {
+				doc, diags := specs.ParseContract(source.NewFile("contracts/"+name+ext, string(b)))
+				return doc, diags, nil
+			}
+		}
+	}
+	return nil, nil, nil
+}
+
+func (f folderOf) ContractNames() []string {
+	files, _ := fs.Glob(f.FS, "*")
+	for i, name := range files {
+		files[i] = strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	return files
+}
+
+var goodContracts = folderOf{os.DirFS("testdata/contracts/good")}
+
+// TestContractWants checks the contracts of testdata/contracts/bad, as TestWants does pipelines.
+func TestContractWants(t *testing.T) {
+	files, err := filepath.Glob("testdata/contracts/bad/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			doc, ds := specs.ParseContract(source.NewFile(filepath.Base(file), string(text)))
+			ds.Add(CheckContract(name, doc)...)
+			checkWants(t, string(text), ds.Sorted())
+		})
+	}
+}
+
+// TestContractStages compiles stages under contracts. What is wrong with a contract itself is reported in its
+// own file.
+func TestContractStages(t *testing.T) {
+	const file = "testdata/contracts/stages/stages.yaml"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, ds := specs.ParsePipeline(source.NewFile("stages.yaml", string(text)))
+	opt := options(t)
+	opt.Contracts = goodContracts
+	_, more := Compile(doc, opt)
+	ds.Add(more...)
+	var elsewhere diag.List
+	ds = slices.DeleteFunc(ds.Sorted(), func(d diag.Diagnostic) bool {
+		if d.Span.File != "stages.yaml" {
+			elsewhere.Add(d)
+			return true
+		}
+		return false
+	})
+	checkWants(t, string(text), ds)
+	const want = "contracts/broken.yaml:2:1: error: unknown key \"inputschema\" in the contract; did you mean \"input_schema\"? [unknown-key]\n" +
+		"contracts/broken.yaml:3:28: error: unknown name \"x\"; a text needs quotes [unknown-name]\n"
+	if got := elsewhere.Short(); got != want {
+		t.Errorf("of contracts:\n%s", got)
+	}
+}
+
+func TestContractPlan(t *testing.T) {
+	text, err := os.ReadFile("testdata/contracts/plan.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, ds := specs.ParsePipeline(source.NewFile("plan.yaml", string(text)))
+	opt := options(t)
+	opt.Contracts = goodContracts
+	p, more := Compile(doc, opt)
+	ds.Add(more...)
+	if len(ds) > 0 {
+		t.Fatal(ds.Text())
+	}
+	golden(t, "testdata/contracts/plan.dump", p.Dump())
+}
+
+// A pipeline without a loop routes nothing, and one compiled without contracts has none.
+func TestNoRouting(t *testing.T) {
+	const loop = "name: p\nversion: 1\nstages:\n  - {id: fix, run: x}\n  - {id: look, run: x, feedback_loop: {target_stage: fix}}\n"
+	for _, c := range []struct {
+		text string
+		from Contracts
+		want bool
+	}{
+		{loop, goodContracts, true},
+		{loop, nil, false},
+		{"name: p\nversion: 1\nstages: [{id: fix, run: x}]\n", goodContracts, false},
+	} {
+		doc, ds := specs.ParsePipeline(source.NewFile("p.yaml", c.text))
+		p, more := Compile(doc, Options{Contracts: c.from})
+		ds.Add(more...)
+		if len(ds) > 0 || (p.Routing != nil) != c.want {
+			t.Errorf("%s: %s", c.text, ds.Text())
+		}
+	}
+}
+
+// TestShippedRouting asks the checks of the program's own contract about decisions that are sound and ones that
+// are not: the last character of a case is that of the first check that does not hold.
+func TestShippedRouting(t *testing.T) {
+	doc, ds, err := goodContracts.Contract(RoutingContract)
+	if err != nil || len(ds) > 0 {
+		t.Fatal(ds.Text(), err)
+	}
+	var diags diag.List
+	ct := routingContract(doc, &diags)
+	if len(diags) > 0 {
+		t.Fatal(diags.Text())
+	}
+	blocking := value.List{value.NewObject(value.Field{Name: "severity", Value: "blocking"}, value.Field{Name: "description", Value: "x"})}
+	base := func() *value.Object {
+		return value.NewObject(
+			value.Field{Name: plan.RoutingSourceStage, Value: "look"}, value.Field{Name: plan.RoutingSourceRole, Value: "review"},
+			value.Field{Name: plan.RoutingTargetStage, Value: "do"}, value.Field{Name: plan.RoutingTargetRole, Value: "implementation"},
+			value.Field{Name: plan.RoutingFeedbackItems, Value: blocking}, value.Field{Name: plan.RoutingTaskID, Value: "t"},
+			value.Field{Name: plan.RoutingIteration, Value: int64(1)}, value.Field{Name: plan.RoutingMaxIterations, Value: int64(2)},
+			value.Field{Name: plan.RoutingAction, Value: "re_implement"}, value.Field{Name: plan.RoutingIterationCount, Value: int64(2)},
+			value.Field{Name: plan.RoutingFilteredFeedback, Value: blocking},
+			value.Field{Name: plan.RoutingImplementationBrief, Value: "do"}, value.Field{Name: plan.RoutingEscalationContext, Value: nil},
+		)
+	}
+	for name, c := range map[string]struct {
+		set  map[string]value.Value
+		want string // the beginning of the description of the check that does not hold
+	}{
+		"sent back":  {nil, ""},
+		"by name":    {map[string]value.Value{"source_role": "work", "source_stage": "x_verify", "target_role": "work", "target_stage": "fix"}, ""},
+		"accepted":   {map[string]value.Value{"feedback_items": value.List{}, "filtered_feedback": value.List{}, "action": "accept", "iteration_count": int64(1), "implementation_brief": nil}, ""},
+		"escalated":  {map[string]value.Value{"iteration": int64(2), "action": "escalate", "implementation_brief": nil, "escalation_context": value.NewObject()}, ""},
+		"no review":  {map[string]value.Value{"source_role": "work"}, "the source is a review"},
+		"no target":  {map[string]value.Value{"target_role": "review"}, "the target is an implementation"},
+		"no text":    {map[string]value.Value{"feedback_items": value.List{value.NewObject(value.Field{Name: "severity", Value: "blocking"}, value.Field{Name: "description", Value: ""})}}, "the items are a list"},
+		"round zero": {map[string]value.Value{"iteration": int64(0)}, "rounds are counted from 1"},
+		"other word": {map[string]value.Value{"action": "retry"}, "the action is one of"},
+		"not counted": {map[string]value.Value{"iteration_count": int64(1)},
+			"rounds are still counted"},
+		"accepted all":   {map[string]value.Value{"action": "accept", "iteration_count": int64(1)}, "nothing is accepted while"},
+		"beyond the cap": {map[string]value.Value{"iteration": int64(2), "iteration_count": int64(3)}, "no round begins beyond"},
+		"advice": {map[string]value.Value{"filtered_feedback": value.List{value.NewObject(value.Field{Name: "severity", Value: "advisory"})}},
+			"only blocking items"},
+		"two outcomes": {map[string]value.Value{"escalation_context": value.NewObject()}, "there is a brief only"},
+	} {
+		scope := base()
+		for k, v := range c.set {
+			scope.Set(k, v)
+		}
+		got := ""
+		ev := NewEvaluator()
+		for _, ck := range slices.Concat(ct.PreChecks, ct.PostChecks) {
+			v, err := ev.Eval(ck.Validation, scope)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if v != true && got == "" {
+				got = ck.Description
+			}
+		}
+		if (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %q does not hold, want %q", name, got, c.want)
+		}
+	}
+}
