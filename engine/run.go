@@ -35,6 +35,8 @@ type RunOptions struct {
 	TaskID string        // ""; a new one
 	Fresh  bool          // with a TaskID: all loops start at 1
 	Jobs   int           // how many stages may run at once; 0: as many as there are processors, at least 2
+
+	Unattended bool // nobody is there to answer, also where the pipeline does not say so
 }
 
 // Run starts a run of a pipeline and carries it out until it is over or, unless it stays, waits for a
@@ -73,7 +75,8 @@ func (p *Project) plan(l *Loaded, o RunOptions) (machine.Start, Begun, error) {
 		return machine.Start{}, Begun{}, err
 	}
 	id := p.opt.NewID()
-	info := machine.RunInfo{Run: id, TaskID: o.TaskID, Pipeline: l.Plan.Name, Jobs: o.Jobs}
+	info := machine.RunInfo{Run: id, TaskID: o.TaskID, Pipeline: l.Plan.Name, Jobs: o.Jobs,
+		Unattended: o.Unattended || l.Plan.Unattended}
 	if info.Jobs <= 0 {
 		info.Jobs = max(2, runtime.NumCPU())
 	}
