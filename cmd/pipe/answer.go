@@ -66,10 +66,12 @@ func (o *answerOptions) give(ctx context.Context, make func(*view.Run) (machine.
 			a.By = o.user()
 		}
 		a.Reason = o.reason
-		f := &follower{app: o.app, p: p, json: o.json}
+		f := &follower{app: o.app, p: p, json: o.json, live: o.resume}
 		told := &teller{follower: f, said: said}
 		return o.untilSignal(ctx, func(ctx context.Context) error {
+			defer f.leave()
 			res, err := p.Answer(ctx, id, a, engine.AnswerOptions{Follow: told.follow(), Resume: o.resume})
+			f.leave()
 			if err == nil && res.Accepted && res.Live && (a.Kind == machine.Cancel || a.Kind == machine.DecideAbort) {
 				res.Status, err = awaitEnd(ctx, p, id)
 			}

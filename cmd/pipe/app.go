@@ -30,10 +30,12 @@ type app struct {
 
 	inTerminal  bool
 	outTerminal bool
+	errTerminal bool
 	width       func() int // of the terminal that out is; 0: not one
 
 	signals func() (<-chan os.Signal, func()) // catches SIGINT, SIGTERM and SIGHUP, until the func is called
 	kill    func(status int)                  // ends this process at once
+	atKill  hook                              // comes before
 }
 
 // runMain runs the command line of this process and returns its exit status.
@@ -48,7 +50,8 @@ func runMain() int {
 		args: os.Args[1:], in: os.Stdin, out: &output{w: os.Stdout}, err: &output{w: os.Stderr},
 		env: os.Environ(), dir: dir, now: time.Now, pid: os.Getpid(),
 		inTerminal: term.IsTerminal(int(os.Stdin.Fd())), outTerminal: term.IsTerminal(int(os.Stdout.Fd())),
-		signals: catchSignals, kill: os.Exit,
+		errTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+		signals:     catchSignals, kill: os.Exit,
 	}
 	a.width = func() int {
 		if !a.outTerminal {
@@ -111,6 +114,20 @@ type output struct {
 	mu     sync.Mutex
 	closed bool
 	failed error // the first error that is not a closed pipe
+}
+
+// through lets what is written go through another writer, which gets the one that it leads to, until the func is
+// called.
+func (o *output) through(wrap func(io.Writer) io.Writer) func() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	before := o.w
+	o.w = wrap(before)
+	return func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.w = before
+	}
 }
 
 // gone reports whether nobody reads any more.

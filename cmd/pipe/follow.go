@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 
+	"example.com/pipe/cmd/pipe/live"
 	"example.com/pipe/engine"
 	"example.com/pipe/engine/driver"
 	"example.com/pipe/engine/journal"
@@ -18,14 +19,22 @@ import (
 )
 
 // follower shows a run that this process carries on: a line for each event and, when the run waits for a
-// person, what is asked. Its methods are called from one goroutine at a time.
+// person, what is asked; on a terminal, below them, where the run stands. Its methods are called from one
+// goroutine at a time.
 type follower struct {
 	*app
-	p     *engine.Project
-	json  bool // the lines are remarks, on stderr; the result is one document at the end
-	stay  bool
-	view  *view.Run // nil before the run began
-	asked bool      // what is asked now was shown
+	p      *engine.Project
+	json   bool // the lines are remarks, on stderr; the result is one document at the end
+	stay   bool
+	live   bool // where there is a terminal, the run is shown on it while it goes on
+	asked  bool // what is asked now was shown
+	unsaid bool // only on the screen: it has to be written when that goes
+
+	mu   sync.Mutex // over the view: a screen looks at it from its own goroutine
+	view *view.Run  // nil before the run began
+
+	screen *live.Screen // nil: the run is not shown
+	lower  func()       // ends the screen; nil: there is none
 }
 
 // follow gives the engine who is told about the run.
@@ -50,6 +59,7 @@ func (f *follower) begun(b engine.Begun) {
 	} else {
 		f.view = v
 		f.view.SetHeld(true)
+		f.raise(b.Run.Run)
 	}
 	for _, l := range b.Loops {
 		f.warn(fmt.Sprintf("the loop %s -> %s goes on at iteration %d of %d, where run %s of this task left it; --fresh starts at 1",
@@ -61,10 +71,14 @@ func (f *follower) begun(b engine.Begun) {
 }
 
 func (f *follower) observe(_ int64, at machine.Instant, recs []machine.Record) {
+	width := f.width()
+	if f.screen != nil {
+		width-- // above a region no line reaches the edge, where terminals differ in what comes next
+	}
 	var lines strings.Builder // of one step, written at once
 	for _, rec := range recs {
 		if line, ok := view.Line(at, rec); ok {
-			lines.WriteString(view.Wrap(line, f.width()) + "\n")
+			lines.WriteString(view.Wrap(line, width) + "\n")
 		}
 	}
 	if lines.Len() > 0 {
@@ -74,13 +88,18 @@ func (f *follower) observe(_ int64, at machine.Instant, recs []machine.Record) {
 		if f.view == nil {
 			continue
 		}
+		f.mu.Lock()
 		f.view.Apply(at, rec)
+		f.mu.Unlock()
 		switch rec.(type) {
 		case machine.RunWaiting, machine.RunPaused:
 			f.ask()
 		case machine.RunResumed:
-			f.asked = false
+			f.asked, f.unsaid = false, false
 		}
+	}
+	if f.screen != nil {
+		f.screen.Changed()
 	}
 }
 
@@ -90,6 +109,10 @@ func (f *follower) ask() {
 		return
 	}
 	f.asked = true
+	if f.screen != nil && f.lower != nil && f.screen.Shows() {
+		f.unsaid = true
+		return
+	}
 	fmt.Fprint(f.lines(), f.view.Asks())
 	if f.stay {
 		fmt.Fprintln(f.err, "pipe: waiting for the answer, given from another terminal")
@@ -98,6 +121,7 @@ func (f *follower) ask() {
 
 // end shows where the run stands and gives the exit status that says so.
 func (f *follower) end(res engine.Result, err error) error {
+	f.leave()
 	if err != nil {
 		return f.failed(res, err)
 	}
@@ -230,6 +254,7 @@ func (a *app) untilSignal(ctx context.Context, fn func(context.Context) error) e
 					continue // the shell and the kernel both send it when a terminal goes
 				}
 				if stopping {
+					a.atKill.run()
 					a.kill(signalStatus(s))
 				}
 				stopping = true

@@ -29,7 +29,7 @@ var pure = []string{"engine/source", "engine/diag", "engine/value", "engine/expr
 var impureImports = []string{"os", "net", "os/exec", "context", "sync", "log", "math/rand", "crypto/rand", "testing", "unsafe"}
 
 // withGoroutines may start goroutines: each has one owner that waits for them.
-var withGoroutines = []string{"engine/driver", "engine/proc", "engine/inbox", "plugins", "cmd/pipe"}
+var withGoroutines = []string{"engine/driver", "engine/proc", "engine/inbox", "plugins", "cmd/pipe", "cmd/pipe/live"}
 
 // goPackage is what `go list -json` says about a package.
 type goPackage struct {

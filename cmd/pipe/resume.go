@@ -46,7 +46,7 @@ func (o *resumeOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		f := &follower{app: o.app, p: p, json: o.json, stay: o.wait || o.interactive()}
+		f := &follower{app: o.app, p: p, json: o.json, stay: o.wait || o.interactive(), live: true}
 		if v.Status().Ended() {
 			if err := o.printRun(v, o.json); err != nil {
 				return err
@@ -59,6 +59,7 @@ func (o *resumeOptions) run(ctx context.Context) error {
 			return withStatus(statusOfRun(v.Status()))
 		}
 		return o.untilSignal(ctx, func(ctx context.Context) error {
+			defer f.leave()
 			return f.end(p.Resume(ctx, id, f.follow()))
 		})
 	})

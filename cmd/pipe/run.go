@@ -84,8 +84,9 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		f := &follower{app: o.app, p: p, json: o.json, stay: o.wait || o.interactive()}
+		f := &follower{app: o.app, p: p, json: o.json, stay: o.wait || o.interactive(), live: true}
 		return o.untilSignal(ctx, func(ctx context.Context) error {
+			defer f.leave()
 			return f.end(p.Run(ctx, l, engine.RunOptions{
 				Follow: f.follow(), Inputs: inputs, TaskID: o.taskID, Fresh: o.fresh, Jobs: o.jobs,
 			}))

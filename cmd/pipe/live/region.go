@@ -1,0 +1,140 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+
+	"example.com/pipe/engine/view"
+)
+
+// maxRows is how many lines of a terminal the region may take: the rest is left for the log above it.
+func maxRows(height int) int { return max(1, min(height-1, max(8, height*3/4))) }
+
+// region gives the frame as lines for a terminal of this size: no line is wider, and there are never more than
+// maxRows.
+func (f *Frame) region(width, height int, look *look) []string {
+	rows := maxRows(height)
+	p := &painter{Frame: f, look: look, width: width}
+	out := []string{p.head()}
+	asked := p.questions(rows - 1 - min(3, len(f.Stages), rows/2))
+	out = append(out, p.stages(rows-1-len(asked))...)
+	return append(out, asked...)
+}
+
+// painter makes the lines of one frame.
+type painter struct {
+	*Frame
+	*look
+	width int
+}
+
+// head is the line that sets the region off from the log, with what holds for the whole run.
+func (p *painter) head() string {
+	var t tally
+	for _, s := range p.Stages {
+		t.add(s)
+	}
+	status := p.Status
+	if p.Started != 0 {
+		status += " " + elapsed(p.Now.Since(p.Started))
+	}
+	left := []string{view.OneLine(p.Pipeline), status, t.String()}
+	for n := len(left); n > 0; n-- {
+		line := p.joined(left[:n], p.Run)
+		if cells(line) <= p.width {
+			return p.title.Render(line)
+		}
+		if line = p.joined(left[:n], ""); cells(line) <= p.width && (n == 1 || p.width < 60) {
+			return p.title.Render(line)
+		}
+	}
+	return p.title.Render(fit(p.joined(left[:1], ""), p.width))
+}
+
+// joined sets texts into a rule that is as wide as the terminal, the last one at its end.
+func (p *painter) joined(left []string, right string) string {
+	var b strings.Builder
+	b.WriteString(p.rule + p.rule)
+	for _, s := range left {
+		if s != "" {
+			b.WriteString(" " + s + " " + p.rule)
+		}
+	}
+	if right != "" {
+		right = " " + right + " " + p.rule
+	}
+	fill := p.width - cells(b.String()) - cells(right)
+	return b.String() + strings.Repeat(p.rule, max(0, fill)) + right
+}
+
+// questions gives what a person is asked in at most so many lines.
+func (p *painter) questions(rows int) []string {
+	if len(p.Questions) == 0 || rows < 1 {
+		return nil
+	}
+	var out []string
+	for i := range p.Questions {
+		block := p.question(&p.Questions[i])
+		if i > 0 && len(out)+len(block) > rows {
+			more := fmt.Sprintf("%s and %d more to answer: pipe show %s", p.dots, len(p.Questions)-i, p.Run)
+			if len(out) == rows {
+				out = out[:rows-1]
+			}
+			return append(out, p.urgent.Render(fit(more, p.width)))
+		}
+		out = append(out, block...)
+	}
+	if len(out) > rows { // of a single one: its text gives way to its commands
+		out = p.shortened(&p.Questions[0], rows)
+	}
+	return out
+}
+
+func (p *painter) question(q *view.Ask) []string {
+	out := []string{p.asking(q)}
+	for _, l := range q.Text {
+		out = append(out, fit("    "+plain(l), p.width))
+	}
+	return append(out, p.commands(q)...)
+}
+
+func (p *painter) asking(q *view.Ask) string {
+	return p.urgent.Render(fit(p.mark+" "+q.What, p.width))
+}
+
+// shortened leaves out of a question what there is no room for: first of its text, then of its commands.
+func (p *painter) shortened(q *view.Ask, rows int) []string {
+	commands := p.commands(q)
+	out := []string{p.asking(q)}
+	room := rows - 1 - len(commands)
+	if room > 1 {
+		for _, l := range q.Text[:min(len(q.Text), room-1)] {
+			out = append(out, fit("    "+plain(l), p.width))
+		}
+		out = append(out, fit("    "+p.dots+" the rest: pipe show "+p.Run, p.width))
+	}
+	out = append(out, commands...)
+	if len(out) > rows {
+		out = append(out[:rows-1], fit("    "+p.dots+" pipe show "+p.Run, p.width))
+	}
+	return out[:min(len(out), rows)]
+}
+
+// commands gives the commands that answer, ready to paste: one that is too long goes on after a backslash, as a
+// shell reads it.
+func (p *painter) commands(q *view.Ask) []string {
+	var out []string
+	for _, c := range q.Commands {
+		line, first := "   ", true
+		for word := range strings.SplitSeq(c, " ") {
+			if !first && cells(line)+1+cells(word)+2 > p.width && p.width > 30 {
+				out = append(out, line+` \`)
+				line = "     "
+			}
+			line += " " + word
+			first = false
+		}
+		out = append(out, fit(line, p.width))
+	}
+	return out
+}
