@@ -370,7 +370,7 @@ stages:
 }
 
 // TestTerminalStays runs on a pseudo-terminal, which util-linux' script gives: the run waits for its answer
-// and goes on by itself.
+// and goes on by itself. The terminal is one that can't show a run as it goes on; TestLive has one that can.
 func TestTerminalStays(t *testing.T) {
 	t.Parallel()
 	dir := newProject(t, `
@@ -380,6 +380,7 @@ stages: [{id: deploy, run: "true", requires_approval: true}]
 `)
 	cmd := exec.Command("script", "-qefc", "pipe run p", os.DevNull)
 	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TERM=dumb")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
