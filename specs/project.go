@@ -142,7 +142,7 @@ var commandKeys = func() []key[commandForm] {
 		{"run", func(r *reader, n *yaml.Node, c *commandForm) { c.run = r.script(n, `"run"`) }},
 	}
 	for _, k := range feedbackKeys {
-		keys = append(keys, key[commandForm]{k.name, func(r *reader, n *yaml.Node, c *commandForm) { k.read(r, n, &c.f) }})
+		keys = append(keys, key[commandForm]{name: k.name, read: func(r *reader, n *yaml.Node, c *commandForm) { k.read(r, n, &c.f) }})
 	}
 	return keys
 }()
