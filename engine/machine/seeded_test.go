@@ -59,8 +59,8 @@ var seededBugs = []seededBug{
 		"owner := f.owner; owner != nil;", "owner := f.owner; false;"},
 	{"finally runs once", "finally.go",
 		"	if d.finallyRuns(d.s.root, RunCancelled, d.s.reason) {", "	if false {"},
-	{"finally comes when all else has ended", "finally.go",
-		"		if !i.isFinal() || d.s.abandoned {", "		if false {"},
+	{"what stands in finally runs then", "state.go",
+		"|| !i.frame.live {", "{"},
 }
 
 // TestSeededBugs builds the machine with one mistake at a time and runs the simulation on it: each must be
