@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"example.com/pipe/cmd/pipe/built"
 )
 
 // later is the folder of another program: its briefs have other words, one of its functions gives something
@@ -64,7 +66,7 @@ func buildOther(name string, changes map[string][2]string) (string, error) {
 	if err := os.WriteFile(overlay, b, 0o644); err != nil {
 		return "", err
 	}
-	return dir, build(dir, "-overlay", overlay)
+	return dir, built.Command(dir, "-overlay", overlay)
 }
 
 const changing = `

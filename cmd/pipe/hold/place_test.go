@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"example.com/pipe/cmd/pipe/built"
 )
 
 // program is the folder that holds the command.
@@ -34,7 +36,7 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	if err := build(dir); err != nil {
+	if err := built.Command(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -42,15 +44,8 @@ func testMain(m *testing.M) int {
 	return m.Run()
 }
 
-// build builds the command into a folder.
-func build(dir string, flags ...string) error {
-	args := append([]string{"build", "-o", filepath.Join(dir, "pipe")}, flags...)
-	out, err := exec.Command("go", append(args, "example.com/pipe/cmd/pipe")...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("build the command: %w\n%s", err, out)
-	}
-	return nil
-}
+// sources is looked at once, from within a test.
+var sources = sync.OnceValue(built.LookAtSources)
 
 // place is a project in a folder of its own.
 type place struct {
@@ -63,6 +58,9 @@ type place struct {
 // newPlace makes a project of files, given as name and text in turn. The pipeline of most is "p".
 func newPlace(t testing.TB, files ...string) *place {
 	t.Helper()
+	if err := sources(); err != nil {
+		t.Fatal(err)
+	}
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

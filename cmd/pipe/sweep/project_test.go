@@ -10,7 +10,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"example.com/pipe/cmd/pipe/built"
 )
 
 // program is the real command, built by TestMain.
@@ -46,8 +47,8 @@ func testMain(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "pipe")
-	if out, err := exec.Command("go", "build", "-o", program, "..").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building the command: %v\n%s", err, out)
+	if err := built.Command(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
@@ -74,7 +75,7 @@ func approveArgs() []string { return []string{"approve", "last", "--resume", "--
 
 // template is a project of which all others are copies.
 var template = sync.OnceValues(func() (string, error) {
-	if err := lookAtSources(); err != nil {
+	if err := built.LookAtSources(); err != nil {
 		return "", err
 	}
 	home := filepath.Join(filepath.Dir(program), "template")
@@ -97,24 +98,6 @@ var template = sync.OnceValues(func() (string, error) {
 	}
 	return home, nil
 })
-
-// lookAtSources has `go test` see that the outcome depends on the sources of the command, though no package of
-// theirs is imported: it would give an old one from its cache otherwise.
-func lookAtSources() error {
-	root := filepath.Join("..", "..", "..")
-	for _, dir := range []string{"cmd", "engine", "pipelines", "specs", "stages"} {
-		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, e fs.DirEntry, err error) error {
-			if err == nil && !e.IsDir() && !strings.HasSuffix(path, "_test.go") {
-				_, err = os.Stat(path)
-			}
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("look at the sources: %w", err)
-		}
-	}
-	return nil
-}
 
 // newProject makes a project; state is that of pipe.yaml, "" for its default.
 func newProject(t *testing.T, state string) *project {
