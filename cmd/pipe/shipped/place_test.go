@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"example.com/pipe/cmd/pipe/built"
 )
 
 // program is the folder that holds the command.
@@ -28,9 +30,8 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "pipe"), "example.com/pipe/cmd/pipe").CombinedOutput()
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "build the command: %v\n%s", err, out)
+	if err := built.Command(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	program = dir
@@ -63,6 +64,9 @@ type place struct {
 // newPlace copies the repository of a language, with patches, and commits it.
 func newPlace(t *testing.T, lang string, patches ...string) *place {
 	t.Helper()
+	if err := built.LookAtSources(); err != nil {
+		t.Fatal(err)
+	}
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
