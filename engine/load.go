@@ -188,7 +188,7 @@ func (p *Project) Load(ref, dir string) (*Loaded, error) {
 		PromptFile: func(name string) (*source.File, error) { return p.prompt(l, at, name) },
 		Contracts:  contractsOf{p, l},
 		Pipeline:   p.children(l, at),
-		Unattended: p.opt.Unattended, Version: p.opt.Version,
+		Unattended: p.opt.Unattended, Version: release(p.opt.Version),
 
 		AllowMissingAgents: p.allowMissingAgents(at),
 		AgentsUnread:       p.Diags.HasErrors(),
@@ -247,6 +247,12 @@ func (p *Project) Strays() diag.List {
 		}
 	}
 	return out
+}
+
+// release gives the version in what a program says of itself: "v0.4.1 0123abc" is built from a commit.
+func release(version string) string {
+	first, _, _ := strings.Cut(version, " ")
+	return first
 }
 
 // allowMissingAgents reports whether a pipeline may name agents that pipe.yaml lacks.
