@@ -35,8 +35,6 @@ type RunOptions struct {
 	TaskID string        // ""; a new one
 	Fresh  bool          // with a TaskID: all loops start at 1
 	Jobs   int           // how many stages may run at once; 0: as many as there are processors, at least 2
-
-	Unattended bool // nobody is there to answer, also where the pipeline does not say so
 }
 
 // Run starts a run of a pipeline and carries it out until it is over or, unless it stays, waits for a
@@ -76,7 +74,7 @@ func (p *Project) plan(l *Loaded, o RunOptions) (machine.Start, Begun, error) {
 	}
 	id := p.opt.NewID()
 	info := machine.RunInfo{Run: id, TaskID: o.TaskID, Pipeline: l.Plan.Name, Jobs: o.Jobs,
-		Unattended: o.Unattended || l.Plan.Unattended}
+		Unattended: l.Plan.Unattended}
 	if info.Jobs <= 0 {
 		info.Jobs = max(2, runtime.NumCPU())
 	}

@@ -21,6 +21,10 @@ func (a *app) project(ks []stage.Kind) (*engine.Project, error) { return a.proje
 
 // projectAt opens the project of a folder.
 func (a *app) projectAt(dir string, ks []stage.Kind) (*engine.Project, error) {
+	return engine.OpenProject(dir, a.projectOptions(ks))
+}
+
+func (a *app) projectOptions(ks []stage.Kind) engine.Options {
 	onlyLook := ks == nil
 	if onlyLook {
 		ks = kinds(nil)
@@ -29,10 +33,10 @@ func (a *app) projectAt(dir string, ks []stage.Kind) (*engine.Project, error) {
 	if revision != "" {
 		v += " " + revision
 	}
-	return engine.OpenProject(dir, engine.Options{
+	return engine.Options{
 		Kinds: ks, Shipped: pipelines.Files, Contracts: contracts.Files, Environ: a.env, Now: a.now,
 		Version: v, Command: "pipe " + strings.Join(a.args, " "), AllowMissingAgents: onlyLook,
-	})
+	}
 }
 
 // ofProject gives an error of the engine its exit status. Where a run or pipeline is not there it names the folder

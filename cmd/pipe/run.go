@@ -24,6 +24,8 @@ type runOptions struct {
 	jobs     int
 	wait     bool
 	json     bool
+
+	unattended bool
 }
 
 func newRunCmd(a *app) *cobra.Command {
@@ -49,6 +51,7 @@ func newRunCmd(a *app) *cobra.Command {
 	f.BoolVar(&o.fresh, "fresh", false, "with --task-id: loops start at 1")
 	f.IntVar(&o.jobs, "jobs", 0, "run at most `N` stages at once (default: the number of processors, at least 2)")
 	f.BoolVar(&o.wait, "wait", false, "stay while the run waits for a person")
+	f.BoolVar(&o.unattended, "unattended", false, "nobody is there to answer: what would wait for a person fails")
 	f.BoolVar(&o.json, "json", false, "print where the run stands at the end as JSON; events go to stderr")
 	return cmd
 }
@@ -62,7 +65,9 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 		return usagef("--fresh goes with --task-id: without one every run starts its loops at 1")
 	}
 	return withProcesses(func(ks []stage.Kind) error {
-		p, err := o.project(ks)
+		opt := o.projectOptions(ks)
+		opt.Unattended = o.unattended
+		p, err := engine.OpenProject(o.dir, opt)
 		if err != nil {
 			return err
 		}
