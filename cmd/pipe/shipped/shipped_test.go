@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,6 +31,9 @@ func TestRoutes(t *testing.T) {
 			}
 			t.Run(pipeline+"/"+lang, func(t *testing.T) {
 				t.Parallel()
+				if _, err := exec.LookPath("python3"); lang == "python" && err != nil {
+					t.Skip("there is no python3; CI installs it")
+				}
 				routes := routesOf(pipeline)
 				told := make([]string, len(routes))
 				t.Run("routes", func(t *testing.T) {
