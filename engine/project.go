@@ -27,6 +27,7 @@ const (
 	ConfigFile    = "pipe.yaml"
 	PipelinesDir  = "pipelines"
 	runsDir       = "runs"
+	cacheDir      = "cache"
 	workspaceLock = "workspace.lock"
 	runLock       = "lock"
 	pipelineExt   = ".yaml"

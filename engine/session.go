@@ -127,7 +127,8 @@ func (s *session) prepare() error {
 		Plan: s.plan, Machine: s.machine, Journal: s.writer,
 		Dir: s.dir, Workspace: ws, Exclude: s.p.stateExcluded(),
 		Kinds: s.p.opt.Kinds, Environ: s.environ(), CleanEnv: s.index.CleanEnv,
-		Now: s.p.opt.Now, Stay: s.follow.Stay, Notify: s.notify, Warn: s.follow.Warn,
+		Cache: filepath.Join(s.p.State, cacheDir),
+		Now:   s.p.opt.Now, Stay: s.follow.Stay, Notify: s.notify, Warn: s.follow.Warn,
 	})
 	return nil
 }

@@ -23,6 +23,7 @@ type try struct {
 	node *plan.Node
 	s    *machine.StageStarted
 	f    *folder
+	key  string // of what it gives, in the cache; "": it is not kept there
 	dir  string // where it works, relative to the workspace; "" is the workspace
 }
 
@@ -36,20 +37,36 @@ func (d *Driver) dispatch(work context.Context, s *machine.StageStarted) {
 	d.start(work, s.Effect, "it carried out stage "+s.Stage, func(ctx context.Context) outcome {
 		began := d.opt.Now()
 		defer t.f.close()
-		ended, err := t.run(ctx)
-		if err == nil && s.WantTree {
-			ended.Tree, err = t.tree(work)
-		}
+		ended, warning, err := t.carryOut(ctx, work)
 		if err != nil {
 			return outcome{err: fmt.Errorf("stage %q: %w", s.Stage, err)}
 		}
 		ended.Effect = s.Effect
 		ended.DurationMS = max(0, d.opt.Now().Sub(began).Milliseconds())
-		return outcome{event: func(at machine.Instant) machine.Event {
+		return outcome{warning: warning, event: func(at machine.Instant) machine.Event {
 			ended.At = at
 			return ended
 		}}
 	})
+}
+
+// carryOut gives what the cache has of the try, or runs it. The warning is for people.
+func (t *try) carryOut(ctx, work context.Context) (ended machine.StageEnded, warning string, err error) {
+	if cached, err := t.recall(ctx, work); err != nil || cached != nil {
+		if err != nil {
+			return ended, "", err
+		}
+		return *cached, "", nil
+	}
+	ended, err = t.run(ctx)
+	if err != nil || !t.s.WantTree {
+		return ended, "", err
+	}
+	if ended.Tree, err = t.tree(work); err != nil {
+		return ended, "", err
+	}
+	t.keepInside(&ended)
+	return ended, t.keep(&ended), nil
 }
 
 // tree reads the workspace after the try, also when the try was stopped.
@@ -73,6 +90,9 @@ func (t *try) run(ctx context.Context) (machine.StageEnded, error) {
 	kind, ok := t.d.kinds[t.node.Kind]
 	if !ok {
 		return machine.StageEnded{}, fmt.Errorf("this program has no stage kind %q", t.node.Kind)
+	}
+	if why := badGlob(t.s.AllowedPaths); why != "" {
+		return failed(stage.FailedCheck, "%s", why), nil
 	}
 	var deadline time.Time
 	if limit := time.Duration(t.node.Timeout); limit > 0 {

@@ -32,6 +32,7 @@ type Options struct {
 	Kinds     []stage.Kind         // by which the nodes of the plan run
 	Environ   []string             // our own environment
 	CleanEnv  bool                 // "environment: clean"
+	Cache     string               // the folder that keeps what stages with "cache" gave, absolute; "": none is
 
 	Now    func() time.Time
 	Stay   bool               // while the run waits for a person, wait too
@@ -65,6 +66,7 @@ type Driver struct {
 type crew struct {
 	sync.WaitGroup
 	outcomes chan outcome
+	telling  int           // scripts that tell of an escalation and have not ended; the loop's
 	quit     chan struct{} // closed when outcomes are read no more
 }
 
@@ -75,7 +77,10 @@ type outcome struct {
 	effect string
 	after  func() error
 	answer bool
-	err    error
+	told   bool // a script that tells of an escalation has ended
+
+	warning string // for people
+	err     error
 }
 
 type timer struct {

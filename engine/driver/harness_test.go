@@ -50,6 +50,7 @@ type world struct {
 	kinds  []stage.Kind
 	inputs *value.Object
 	stay   bool
+	cache  string // the folder of the cache; "": none
 	warned []string
 
 	fail  func(seq int64) (before, after error) // an append that fails, before or after it is durable; nil: none does
@@ -128,7 +129,7 @@ func (w *world) open() *process {
 	}
 	p.driver = driver.New(driver.Options{
 		Plan: w.plan, Machine: p.machine, Journal: &breakable{w, p.writer}, Dir: w.dir, Workspace: ws,
-		Kinds: w.kinds, Environ: os.Environ(), Now: time.Now, Stay: w.stay,
+		Kinds: w.kinds, Environ: os.Environ(), Now: time.Now, Stay: w.stay, Cache: w.cache,
 		Notify: func(l journal.Line) {
 			if w.after != nil {
 				w.after(l)

@@ -131,8 +131,8 @@ func (d *Driver) loop(ctx, work context.Context) error {
 	}
 }
 
-// isOver reports whether the loop may end: the run is over, or waits for a person and no answer of one is
-// on its way.
+// isOver reports whether the loop may end: the run is over, or waits for a person, of whom no answer is on its
+// way, and who has been told.
 func (d *Driver) isOver(work context.Context) (bool, error) {
 	status := d.opt.Machine.Status()
 	if status.Ended() {
@@ -147,7 +147,7 @@ func (d *Driver) isOver(work context.Context) (bool, error) {
 	if err := d.derived.flush(); err != nil {
 		return false, err
 	}
-	return !d.opt.Stay && !d.asking, nil
+	return !d.opt.Stay && !d.asking && d.crew.telling == 0, nil
 }
 
 // untilDue is how long the loop may sleep: until the next timer, or until derived files are to be written.
@@ -177,6 +177,12 @@ func (d *Driver) take(work context.Context, o outcome) error {
 	delete(d.running, o.effect)
 	if o.answer {
 		d.asking = false
+	}
+	if o.told {
+		d.crew.telling--
+	}
+	if o.warning != "" {
+		d.warn("%s", o.warning)
 	}
 	if o.err != nil {
 		return o.err
@@ -273,6 +279,8 @@ func (d *Driver) carryOut(work context.Context, e machine.Effect) {
 			return 1
 		})
 		d.timers = slices.Insert(d.timers, at, timer{e.Effect, e.Until})
+	case machine.Notify:
+		d.tell(work, e)
 	case machine.ReadTree:
 		d.start(work, e.Effect, "it read the workspace", func(ctx context.Context) outcome {
 			tree, err := d.readTree(ctx, e.Since)

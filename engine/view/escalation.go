@@ -27,7 +27,7 @@ type jsonEscalation struct {
 	NotReviewedSince value.Value     `json:"not_reviewed_since,omitempty"`
 	FullHistory      value.Value     `json:"full_history"`
 	Options          []string        `json:"options"`
-	RaisedAt         machine.Instant `json:"raised_at"`
+	RaisedAt         machine.Instant `json:"raised_at,omitzero"`
 
 	Until     *machine.Instant `json:"until,omitempty"`      // its deadline
 	OnTimeout string           `json:"on_timeout,omitempty"` // what it becomes then
@@ -54,6 +54,15 @@ func (e *escalation) json() jsonEscalation {
 		out.NotReviewedSince = feedback.ItemList(e.NotReviewedSince)
 	}
 	return out
+}
+
+// EscalationJSON gives one escalation as JSON gives those that are open.
+func (r *Run) EscalationJSON(e feedback.Escalation) ([]byte, error) {
+	out := &escalation{Escalation: e}
+	if i := slices.IndexFunc(r.open, func(o *escalation) bool { return o.ID == e.ID }); i >= 0 {
+		out = r.open[i]
+	}
+	return Marshal(out.json())
 }
 
 func (r *Run) raise(at machine.Instant, rec machine.EscalationRaised) {
