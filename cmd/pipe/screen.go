@@ -113,8 +113,12 @@ func (f *follower) summary() []string {
 	}
 	sep := ": "
 	for s := machine.Pending; s <= machine.Stale; s++ { // in the order in which stages come through them
+		word := s.String()
+		if s == machine.Running {
+			word = view.Interrupted // nobody carries the run on any more
+		}
 		if counts[s] > 0 {
-			text += fmt.Sprintf("%s%d %s", sep, counts[s], s)
+			text += fmt.Sprintf("%s%d %s", sep, counts[s], word)
 			sep = ", "
 		}
 	}

@@ -50,6 +50,25 @@ func isForeground(out *os.File) bool {
 	return group == unix.Getpgrp()
 }
 
+// isWatched reports whether a shell is there that lets this process go on after it was stopped: one of our group
+// has its parent in another group of the session. Without, the system lets no key stop a process.
+func isWatched() bool {
+	group := unix.Getpgrp()
+	session, err := unix.Getsid(0)
+	if err != nil {
+		return false
+	}
+	for pid := unix.Getppid(); pid > 1; pid = parentOfProcess(pid) {
+		if s, err := unix.Getsid(pid); err != nil || s != session {
+			return false
+		}
+		if g, err := unix.Getpgid(pid); err != nil || g != group {
+			return err == nil
+		}
+	}
+	return false
+}
+
 // sizeOf gives columns and lines of the terminal; 80 and 24 where it does not know.
 func sizeOf(out *os.File) (width, height int) {
 	size, err := unix.IoctlGetWinsize(int(out.Fd()), unix.TIOCGWINSZ)

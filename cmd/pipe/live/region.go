@@ -18,7 +18,11 @@ func (f *Frame) region(width, height int, look *look) []string {
 	out := []string{p.head()}
 	asked := p.questions(rows - 1 - min(3, len(f.Stages), rows/2))
 	out = append(out, p.stages(rows-1-len(asked))...)
-	return append(out, asked...)
+	out = append(out, asked...)
+	for i, l := range out {
+		out[i] = fit(l, width) // of the narrowest terminals
+	}
+	return out
 }
 
 // painter makes the lines of one frame.
@@ -34,21 +38,25 @@ func (p *painter) head() string {
 	for _, s := range p.Stages {
 		t.add(s)
 	}
-	status := p.Status
+	time := ""
 	if p.Started != 0 {
-		status += " " + elapsed(p.Now.Since(p.Started))
+		time = " " + elapsed(p.Now.Since(p.Started))
 	}
-	left := []string{view.OneLine(p.Pipeline), status, t.String()}
-	for n := len(left); n > 0; n-- {
-		line := p.joined(left[:n], p.Run)
-		if cells(line) <= p.width {
+	word, _, _ := strings.Cut(p.Status, " (")
+	done := fmt.Sprintf("%d of %d done", t.done, len(p.Stages))
+	if t.failed > 0 {
+		done += fmt.Sprintf(", %d failed", t.failed)
+	}
+	left := []string{view.OneLine(p.Pipeline), view.OneLine(p.Status) + time, done}
+	if line := p.joined(left, p.Run); cells(line) <= p.width {
+		return p.title.Render(line)
+	}
+	for n := len(left); n > 1; n-- { // the id stands in the log, and in each command
+		if line := p.joined(left[:n], ""); cells(line) <= p.width {
 			return p.title.Render(line)
 		}
-		if line = p.joined(left[:n], ""); cells(line) <= p.width && (n == 1 || p.width < 60) {
-			return p.title.Render(line)
-		}
 	}
-	return p.title.Render(fit(p.joined(left[:1], ""), p.width))
+	return p.title.Render(p.joined([]string{left[0], word + time}, ""))
 }
 
 // joined sets texts into a rule that is as wide as the terminal, the last one at its end.
@@ -69,23 +77,25 @@ func (p *painter) joined(left []string, right string) string {
 
 // questions gives what a person is asked in at most so many lines.
 func (p *painter) questions(rows int) []string {
-	if len(p.Questions) == 0 || rows < 1 {
-		return nil
-	}
 	var out []string
 	for i := range p.Questions {
-		block := p.question(&p.Questions[i])
-		if i > 0 && len(out)+len(block) > rows {
-			more := fmt.Sprintf("%s and %d more to answer: pipe show %s", p.dots, len(p.Questions)-i, p.Run)
-			if len(out) == rows {
-				out = out[:rows-1]
-			}
-			return append(out, p.urgent.Render(fit(more, p.width)))
+		q, room := &p.Questions[i], rows-len(out)
+		if i < len(p.Questions)-1 {
+			room-- // for how many more there are
 		}
-		out = append(out, block...)
-	}
-	if len(out) > rows { // of a single one: its text gives way to its commands
-		out = p.shortened(&p.Questions[0], rows)
+		block := p.question(q)
+		if len(block) <= room {
+			out = append(out, block...)
+			continue
+		}
+		left := len(p.Questions) - i
+		if i == 0 && room > 0 {
+			out, left = p.shortened(q, room), left-1
+		}
+		if left > 0 && len(out) < rows {
+			out = append(out, p.urgent.Render(fit(fmt.Sprintf("%s %d more to answer: pipe show %s", p.dots, left, p.Run), p.width)))
+		}
+		break
 	}
 	return out
 }

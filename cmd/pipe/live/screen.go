@@ -126,7 +126,7 @@ func (s *Screen) run() {
 			return
 		case <-stops:
 			s.lower()
-			stopSelf(stops, resumed)
+			stopSelf(resumed)
 		case <-resumed: // something stopped us and wrote on the terminal
 			s.lower()
 		case <-ticker.C:
@@ -135,17 +135,15 @@ func (s *Screen) run() {
 	}
 }
 
-// stopSelf stops the process as Ctrl-Z does where nobody catches it, and comes back when it goes on. Where the
-// system does not let it stop, since nobody is there to let it go on, it comes back at once.
-func stopSelf(stops, resumed chan os.Signal) {
-	signal.Reset(syscall.SIGTSTP)
-	defer signal.Notify(stops, syscall.SIGTSTP)
-	if syscall.Kill(syscall.Getpid(), syscall.SIGTSTP) != nil {
+// stopSelf stops the process, as Ctrl-Z does where nobody catches it, and comes back when it goes on. It takes the
+// signal that nobody can catch: the runtime never gives the other one up again.
+func stopSelf(resumed chan os.Signal) {
+	if !isWatched() || syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) != nil {
 		return
 	}
 	select {
 	case <-resumed:
-	case <-time.After(pause):
+	case <-time.After(time.Second): // the first process of a container is not stopped
 	}
 }
 

@@ -92,10 +92,13 @@ func (p *painter) rank(i int) int {
 	return 3
 }
 
-// around is the stage near which a reader looks: the first that runs or is in trouble, else the first to come.
+// around is the stage near which a reader looks: the first that runs, else the first in trouble, else the first to
+// come.
 func (p *painter) around(must []int) int {
 	if len(must) > 0 {
-		return slices.Min(must)
+		return slices.MinFunc(must, func(a, b int) int {
+			return cmp.Or(cmp.Compare(min(p.rank(a), 2), min(p.rank(b), 2)), cmp.Compare(a, b))
+		})
 	}
 	i := slices.IndexFunc(p.Stages, func(s view.StageState) bool { return s.Status == machine.Pending })
 	if i < 0 {
