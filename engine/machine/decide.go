@@ -132,6 +132,7 @@ func (d *decider) take(ev Event) bool {
 		return d.ignore(ev, e.Effect, "no reading of the tree with this effect is open")
 	case Resumed:
 		d.emit(RunResumed{At: d.at, Ended: e.Ended})
+		d.passDeadlines(true)
 		return true
 	case Answer:
 		passed := d.passDeadlines(e.Live)

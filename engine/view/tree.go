@@ -39,7 +39,7 @@ func (t *tree) addGraph(g *plan.Graph, prefix string, order []int) {
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
 		s := t.add(prefix+n.ID, n, append(slices.Clip(order), i))
-		if n.Loop != nil {
+		if n.Loop != nil && n.ForEach == nil { // else each item has its own
 			t.addLoop(s.path, prefix+g.Nodes[n.Loop.Target].ID, n.Loop.MaxIterations)
 		}
 		if n.Body != nil && n.ForEach == nil {
