@@ -19,7 +19,7 @@ const RoutingContract = "cross-stage-feedback"
 
 // routing compiles the contract of routings, for a pipeline in which there are any.
 func (c *compiler) routing(g *plan.Graph) *plan.Contract {
-	if !hasLoop(g) {
+	if c.opt.Contracts == nil || !hasLoop(g, map[*plan.Node]bool{}) {
 		return nil
 	}
 	doc, err := c.contractDoc(RoutingContract)
@@ -44,11 +44,16 @@ func (c *compiler) firstLoop() source.Span {
 	return source.Span{File: c.file}
 }
 
-// hasLoop reports whether a graph, or one inside of it, sends work back for what a review found.
-func hasLoop(g *plan.Graph) bool {
+// hasLoop reports whether a graph, or one inside of it, sends work back for what a review found. Stages that run
+// the same pipeline share its nodes: seen holds the first ones of the graphs that were looked at.
+func hasLoop(g *plan.Graph, seen map[*plan.Node]bool) bool {
+	if len(g.Nodes) == 0 || seen[&g.Nodes[0]] {
+		return false
+	}
+	seen[&g.Nodes[0]] = true
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
-		if n.Loop != nil && !n.Loop.OnReject || n.Body != nil && hasLoop(n.Body) {
+		if n.Loop != nil && !n.Loop.OnReject || n.Body != nil && hasLoop(n.Body, seen) {
 			return true
 		}
 	}
