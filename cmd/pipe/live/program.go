@@ -25,6 +25,10 @@ type model struct {
 // endMsg takes the region away.
 type endMsg struct{}
 
+// ownShape leaves the cursor in the shape that the terminal gives it: of it, bubbletea makes the style 0, with which
+// it begins, so that it never sets another one.
+const ownShape tea.CursorShape = -1
+
 // Init implements tea.Model.
 func (m model) Init() tea.Cmd { return nil }
 
@@ -45,7 +49,7 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // when it becomes narrower moves what is below a cursor and leaves it with its text, so that the region is found
 // again where it begins. It stays visible, so that there is nothing to show again when this process is killed.
 func (m model) View() tea.View {
-	v := tea.View{DisableBracketedPasteMode: true, Cursor: &tea.Cursor{Blink: true}}
+	v := tea.View{DisableBracketedPasteMode: true, Cursor: &tea.Cursor{Shape: ownShape}}
 	if !m.ended && m.frame != nil && m.width > 0 {
 		v.Content = strings.Join(m.frame.region(m.width, m.height, m.look), "\n")
 	}
