@@ -213,6 +213,9 @@ func (s *session) resume(ctx context.Context, b Begun, ends bool) (Result, error
 
 func (s *session) run(ctx context.Context, first machine.Event, info machine.RunInfo) (Result, error) {
 	status, err := s.driver.Run(ctx, first)
+	if s.tree != nil && (status == machine.RunIsPaused || status == machine.RunIsWaiting) {
+		s.warn("the run works in the git worktree %q, which stays until it is over", s.tree.Path)
+	}
 	return Result{Run: info, Dir: s.dir, Status: status}, err
 }
 
