@@ -172,6 +172,8 @@ func TestEvaluatorErrors(t *testing.T) {
 		{"division", plan.Expr{Source: "7 % iteration", Scope: num, At: at}, object("iteration", int64(0)), "7:3: "},
 		{"missing", plan.Expr{Source: "iteration + 1", Scope: num, At: at, File: "p.md"}, object(), "p.md:7:3: "},
 		{"does not compile", plan.Expr{Source: "iteration +", Scope: num, At: at}, object(), "7:3: "},
+		{"CEL", plan.Expr{Source: "7 / iteration", Language: plan.CELLanguage, Scope: num, At: at}, object("iteration", int64(0)), "7:3: /: the divisor is 0"},
+		{"CEL does not compile", plan.Expr{Source: "iteration ?? 1", Language: plan.CELLanguage, Scope: num, At: at}, object(), "7:3: "},
 		{"wrong type", plan.Expr{Source: "iteration", Scope: value.Of(value.Any), Type: value.Of(value.Bool), At: at}, object("iteration", int64(1)), "7:3: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -200,6 +202,20 @@ func TestEvaluatorTypes(t *testing.T) {
 	}
 }
 
+// TestEvaluatorLanguages evaluates the same text in both languages.
+func TestEvaluatorLanguages(t *testing.T) {
+	ev := NewEvaluator()
+	num := value.ObjectOf(value.FieldType{Name: "x", Type: value.Of(value.Int)})
+	for range 2 {
+		for lang, want := range map[plan.Language]value.Value{plan.ExprLanguage: 3.5, plan.CELLanguage: int64(3)} {
+			e := plan.Expr{Source: "x / 2", Language: lang, Scope: num, At: source.Pos{Line: 1, Col: 1}}
+			if v, err := ev.Eval(e, object("x", int64(7))); err != nil || v != want {
+				t.Errorf("%s: %v, %v, want %v", lang, v, err, want)
+			}
+		}
+	}
+}
+
 func evalBoth(t *testing.T, ev plan.Evaluator, one, two plan.Expr) {
 	t.Helper()
 	if v, err := ev.Eval(one, object("x", int64(2))); err != nil || v != int64(4) {
@@ -210,48 +226,70 @@ func evalBoth(t *testing.T, ev plan.Evaluator, one, two plan.Expr) {
 	}
 }
 
-// TestConformance runs the language's conformance cases through plan.json: typed against the types of their
-// scope and against a scope of which nothing is known, each must give what the case says.
+// TestConformance runs the conformance cases of both languages through plan.json: typed against the types of
+// their scope and against a scope of which nothing is known, each must give what the case says.
 func TestConformance(t *testing.T) {
 	text, err := os.ReadFile("../expr/testdata/conformance.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	scope, src := value.NewObject(), ""
+	scope := value.NewObject()
+	var src [2]string // by language; "": it has no such case
 	typed, cases := 0, 0
 	for n, line := range strings.Split(string(text), "\n") {
-		if rest, ok := strings.CutPrefix(line, "scope "); ok {
+		key, rest, _ := strings.Cut(line, " ")
+		switch key {
+		case "scope":
 			v, err := value.DecodeJSON([]byte(rest))
 			if err != nil {
 				t.Fatalf("line %d: %v", n+1, err)
 			}
 			scope, _ = v.(*value.Object)
-		}
-		if rest, ok := strings.CutPrefix(line, "> "); ok {
-			src = rest
-		}
-		want, ok := strings.CutPrefix(line, "= ")
-		if !ok {
-			continue
-		}
-		cases++
-		for _, env := range []value.Type{value.TypeOf(scope), value.Of(value.Any)} {
-			prog, _ := expr.Compile(source.NewScalar(src, source.Span{}, nil), env, value.Of(value.Any))
-			if prog == nil {
-				continue // types may refuse what values allow
+		case ">":
+			src = [2]string{rest, ""} // CEL reads the text in its own way: what is its own case says so
+		case "cel>":
+			src[plan.CELLanguage] = rest
+		case "!":
+			src = [2]string{}
+		case "=":
+			for lang, text := range src {
+				if text == "" || text == "-" {
+					continue
+				}
+				e := plan.Expr{Source: text, Language: plan.Language(lang), Type: value.Of(value.Any), At: source.Pos{Line: n + 1, Col: 1}}
+				cases++
+				typed += conforms(t, e, scope, rest)
 			}
-			if !env.IsAny() {
-				typed++
-			}
-			if got := thawed(t, plan.Expr{Source: src, Type: value.Of(value.Any), Scope: prog.Scope(), At: source.Pos{Line: n + 1, Col: 1}}, scope); got != want {
-				t.Errorf("line %d: %s gives %s against %s, want %s", n+1, src, got, env, want)
-			}
+			src = [2]string{}
 		}
 	}
-	if cases == 0 || typed < cases/2 {
+	if cases < 250 || typed < cases/2 {
 		t.Errorf("%d of %d cases compile against the types of their scope", typed, cases)
 	}
 	t.Logf("%d cases, %d of them typed", cases, typed)
+}
+
+// conforms checks one case, and gives 1 if it compiles against the types of its scope.
+func conforms(t *testing.T, e plan.Expr, scope *value.Object, want string) (typed int) {
+	t.Helper()
+	compile := expr.Compile
+	if e.Language == plan.CELLanguage {
+		compile = expr.CompileCEL
+	}
+	for _, env := range []value.Type{value.TypeOf(scope), value.Of(value.Any)} {
+		prog, _ := compile(source.NewScalar(e.Source, source.Span{}, nil), env, value.Of(value.Any))
+		if prog == nil {
+			continue // types may refuse what values allow
+		}
+		if !env.IsAny() {
+			typed++
+		}
+		e.Scope = prog.Scope()
+		if got := thawed(t, e, scope); got != want {
+			t.Errorf("line %d: %s gives %s against %s, want %s", e.At.Line, e.Source, got, env, want)
+		}
+	}
+	return typed
 }
 
 // thawed gives the canonical value of an expression that went through plan.json.

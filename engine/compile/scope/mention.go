@@ -9,7 +9,7 @@ type mention struct {
 	start, end int    // of the id in the text, or of the word "stages"
 	word       int    // where "stages" stands
 	after      int    // behind all that was read
-	dotted     bool   // stages.ID; else stages["ID"]
+	dotted     bool   // stages.ID, in CEL also stages.`ID`; else stages["ID"]
 	text       string // stages.ID with the dashes and letters that follow: what the author meant
 }
 
@@ -121,7 +121,7 @@ func readMention(text string, start, end int) (mention, bool) {
 func quotedMention(text string, start, i int) mention {
 	stop := skipString(text, i)
 	id := strings.Trim(text[i:stop], "`")
-	m := mention{id: id, word: start, start: i + 1, end: i + 1 + len(id), text: id}
+	m := mention{id: id, word: start, start: i + 1, end: i + 1 + len(id), dotted: true, text: id}
 	m.field, m.after = readField(text, stop)
 	return m
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.com/pipe/engine/source"
 )
 
 func TestScanMentions(t *testing.T) {
@@ -33,6 +35,7 @@ func TestScanMentions(t *testing.T) {
 		{`stages["a`, "?."},
 		{`stages["`, "?."},
 		{"stages.code-review.x", "code.(code-review)"},
+		{"stages.`a-b`.status + stages.`c", "a-b.status c."},
 	} {
 		var got []string
 		for _, m := range scanMentions(c.text) {
@@ -72,11 +75,36 @@ func TestEveryMention(t *testing.T) {
 	}
 }
 
+// What CEL says of stages is found behind its own spellings, and not in its strings and comments.
+func TestMentionsOfCEL(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"stages.?plan.?outputs.x", "plan.outputs"},
+		{"stages[?'a-b'].status", "a-b.status"},
+		{"has(stages.a.outputs.x) && stages.`b-c`.outputs.size() > 0", "a.outputs b-c.outputs"},
+		{`r"stages.a" + """ "stages.b" """ + stages.c.status // stages.d`, "c.status"},
+		{`r'\' + stages.a.x`, "a.x"},
+		{`stages["a", stages.b`, "?. b."},
+	} {
+		var got []string
+		for _, m := range scanMentions(text{source.Scalar{Text: c.text}, true}.plain()) {
+			id := m.id
+			if id == "" {
+				id = "?"
+			}
+			got = append(got, id+"."+m.field)
+		}
+		if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.text, diff)
+		}
+	}
+}
+
 func TestSucceededIn(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`stages.a.status == "succeeded"`, "map[a:true]"},
 		{`stages.a.status == 'succeeded' && iteration > 1 and stages["b-c"].status=="succeeded"`, "map[a:true b-c:true]"},
 		{`stages.a.status != "skipped" && stages.b.status == "succeeded"`, "map[b:true]"},
+		{"stages.`a-b`.status == 'succeeded' && iteration > 1", "map[a-b:true]"},
 		{`stages.a.status == "succeeded" || iteration > 1`, "map[]"},
 		{`stages.a.status == "succeeded" or iteration > 1`, "map[]"},
 		{`!(stages.a.status == "succeeded")`, "map[]"},
