@@ -78,11 +78,15 @@ func (c *compiler) child(s *stageInfo) {
 		d.Related = []diag.Related{{Span: w.Span, Message: "it says so here"}}
 		d.Help = "write workspace: worktree in the pipeline that is run"
 	}
-	if c.family.stages += s.child.stages; c.family.stages > maxStages && !c.family.over {
-		c.family.over = true
-		c.diags.Errorf(CodePipeline, ref.Span, "with the pipelines that it runs, this one has more than %d stages", maxStages)
-	}
 	s.node.Outputs = s.child.outputs
+	if c.family.stages+s.child.stages > maxStages { // it is left out: nobody can walk over what is that large
+		if !c.family.over {
+			c.family.over = true
+			c.diags.Errorf(CodePipeline, ref.Span, "with the pipelines that it runs, this one has more than %d stages", maxStages)
+		}
+		return
+	}
+	c.family.stages += s.child.stages
 	body := s.child.graph
 	s.node.Body = &body
 }

@@ -28,14 +28,15 @@ func (c *compiler) declare(s *stageInfo) {
 		c.child(s)
 	}
 	c.contractOutputs(s)
-	c.contractOutputs(s)
 	s.outputs()
+	if s.syn.When != nil {
+		s.Sure = scope.SucceededIn(plain(s.syn.When.Text, s.syn.When.CEL))
+	}
 	switch {
 	case s.rejectSkips():
 		s.MayMiss, s.MayMissAt = "is skipped when it is rejected", s.asked().OnReject.Span
 	case s.syn.When != nil:
 		s.MayMiss, s.MayMissAt = "can be skipped", s.syn.When.Span
-		s.Sure = scope.SucceededIn(plain(s.syn.When.Text, s.syn.When.CEL))
 	case n.ContinueOnError:
 		s.MayMiss, s.MayMissAt = "can fail and go on", s.syn.ContinueOnError.Span
 	}
@@ -70,7 +71,6 @@ func (c *compiler) stage(i int) {
 	c.approval(i)
 	c.executor(i)
 	c.changes(i)
-	c.underContract(i)
 	c.underContract(i)
 	if n.Body != nil || syn.Gate != nil { // nothing is tried
 		n.Retry, n.Timeout = plan.Retry{MaxAttempts: 1, Backoff: plan.Exponential}, 0
