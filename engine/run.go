@@ -110,6 +110,10 @@ func (s *session) create(ctx context.Context, l *Loaded, start machine.Start) er
 	if e := (*journal.StorageError)(nil); errors.As(err, &e) {
 		err = fmt.Errorf("the run did not begin: %s %q: %w%s", e.Op, e.Path, e.Err, beginAgain(e.Err))
 	}
+	if s.writer != nil {
+		err = errors.Join(err, s.writer.Close()) // it must not miss its file
+		s.writer = nil
+	}
 	return errors.Join(err, os.RemoveAll(s.dir))
 }
 

@@ -379,3 +379,24 @@ func TestWorktreeThatCanNotBeClosed(t *testing.T) {
 	}
 	wantClosed(t, p, id, "x.txt")
 }
+
+// TestWorktreeThatCanNotBeMade leaves nothing of the run.
+func TestWorktreeThatCanNotBeMade(t *testing.T) {
+	p := gitProject(t, "pipelines/f.yaml", "name: f\nversion: 1\nstages:\n  - {id: s, run: 'true'}\n", ".gitattributes", "*.yaml filter=bad\n")
+	gitIn(t, p.Root, "config", "filter.bad.smudge", "echo it is broken >&2; false")
+	gitIn(t, p.Root, "config", "filter.bad.clean", "cat")
+	gitIn(t, p.Root, "config", "filter.bad.required", "true")
+	_, err := p.Run(t.Context(), separately(t, p, "f"), engine.RunOptions{})
+	if err == nil || !strings.Contains(err.Error(), "it is broken") || strings.Contains(err.Error(), "journal") {
+		t.Errorf("run: %v", err)
+	}
+	if ids, err := p.IDs(); err != nil || len(ids) > 0 {
+		t.Errorf("runs are left: %v, %v", ids, err)
+	}
+	if left, err := os.ReadDir(filepath.Join(p.State, "worktrees")); err != nil || len(left) > 0 {
+		t.Errorf("worktrees are left: %v, %v", left, err)
+	}
+	if refs := gitIn(t, p.Root, "for-each-ref", "refs/heads/pipe"); refs != "" {
+		t.Errorf("branches are left: %s", refs)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Worktree is a git worktree of a run's own, with a branch of its own. It shares objects and refs with the
@@ -172,20 +173,66 @@ func (t *Worktree) make(ctx context.Context, from string) error {
 	if t.main.git == nil {
 		return t.whyNoGit(ctx)
 	}
+	release, err := t.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	for try := 1; ; try++ {
+		if err = t.makeOnce(ctx, from); err == nil {
+			return t.look()
+		}
+		// Git looks through all worktrees, and fails where somebody else is just making one.
+		if try == makeTries || !refused(err) {
+			return fmt.Errorf("make the worktree %q: %w", t.Path, err)
+		}
+	}
+}
+
+// makeTries is how often git is asked to make a worktree.
+const makeTries = 3
+
+func (t *Worktree) makeOnce(ctx context.Context, from string) error {
 	if err := t.clear(ctx); err != nil {
-		return fmt.Errorf("make the worktree %q: %w", t.Path, err)
+		return err
 	}
 	commit, ok, err := t.commit(ctx, from)
-	if err == nil && !ok {
-		err = noWorktree("the repository has no commit any more")
-	}
-	if err == nil {
-		_, err = t.git(ctx, "worktree", "add", "--quiet", "-B", t.Branch, t.Path, commit)
-	}
 	if err != nil {
-		return fmt.Errorf("make the worktree %q: %w", t.Path, err)
+		return err
 	}
-	return t.look()
+	if !ok {
+		return noWorktree("the repository has no commit any more")
+	}
+	_, err = t.git(ctx, "worktree", "add", "--quiet", "-B", t.Branch, t.Path, commit)
+	return err
+}
+
+// alonePause is the time between two tries to be alone.
+const alonePause = 10 * time.Millisecond
+
+// alone waits until no other run makes or removes a worktree of the repository. A file system without such
+// locks has none.
+func (t *Worktree) alone(ctx context.Context) (release func(), err error) {
+	common, err := t.common(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.Open(common)
+	if err != nil {
+		return nil, fmt.Errorf("wait for other worktrees: %w", err)
+	}
+	for {
+		err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			return func() { _ = dir.Close() }, nil
+		}
+		select {
+		case <-ctx.Done():
+			_ = dir.Close()
+			return nil, fmt.Errorf("wait for other worktrees: %w", context.Cause(ctx))
+		case <-time.After(alonePause):
+		}
+	}
 }
 
 // Discard undoes Make, before anything worked in the worktree.
@@ -193,7 +240,12 @@ func (t *Worktree) Discard(ctx context.Context) error {
 	if t.main.git == nil {
 		return nil
 	}
-	err := t.clear(ctx)
+	release, err := t.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	err = t.clear(ctx)
 	if _, ok, look := t.commit(ctx, t.ref()); look == nil && ok {
 		_, look = t.git(ctx, "update-ref", "-d", t.ref())
 		err = errors.Join(err, look)

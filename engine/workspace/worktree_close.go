@@ -30,6 +30,11 @@ func (t *Worktree) Close(ctx context.Context, message string, exclude []string) 
 			return why, nil
 		}
 	}
+	release, err := t.alone(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer release()
 	if err := t.clear(ctx); err != nil {
 		return "", fmt.Errorf("remove the worktree %q: %w", t.Path, err)
 	}
@@ -61,12 +66,12 @@ func (t *Worktree) clear(ctx context.Context) error {
 	if err := t.unlock(ctx, admin); err != nil || admin == "" {
 		return err
 	}
-	// As "git worktree remove" does with a worktree whose folder is gone.
-	if err := removeAll(admin); err != nil {
+	// As "git worktree remove" does with a worktree whose folder is gone. Without this file, a git that looks
+	// through all worktrees at this moment passes it over.
+	if err := os.Remove(filepath.Join(admin, "gitdir")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	_ = os.Remove(filepath.Dir(admin)) // if it was the last one
-	return nil
+	return removeAll(admin)
 }
 
 // removeAll is os.RemoveAll that also removes what lies in folders that can't be written to, as those of

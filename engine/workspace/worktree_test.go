@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -697,4 +698,33 @@ func TestWorktreeDiscarded(t *testing.T) {
 	if refs := git(t, dir, "for-each-ref", "refs/heads/pipe"); refs != "" {
 		t.Errorf("left: %s", refs)
 	}
+}
+
+// TestWorktreesSideBySide makes and closes many at once.
+func TestWorktreesSideBySide(t *testing.T) {
+	dir := repo(t)
+	first := tree(t, dir)
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			id := fmt.Sprintf("%s%d", runID[:25], i)
+			wt := first.main.Worktree(id, filepath.Join(filepath.Dir(first.Path), id), "pipe/"+id)
+			wt.Workspace().Store = filepath.Join(dir, ".pipe/store", id)
+			if err := wt.Make(t.Context()); err != nil {
+				t.Errorf("make: %v", err)
+				return
+			}
+			if err := os.WriteFile(filepath.Join(wt.Path, "x.txt"), []byte(id), 0o600); err != nil {
+				t.Error(err)
+			}
+			if why, err := wt.Close(t.Context(), id, nil); err != nil || why != "" {
+				t.Errorf("close: %s, %v", why, err)
+			}
+			if got := strings.TrimSpace(git(t, dir, "show", wt.Branch+":x.txt")); got != id {
+				t.Errorf("the branch of %s holds %q", id, got)
+			}
+		})
+	}
+	all.Wait()
+	gone(t, first)
 }
