@@ -67,12 +67,18 @@ func (p *Project) Contracts() ([]Entry, error) {
 
 // contractName gives the name of the contract in a file. What explains a folder is none.
 func contractName(file string) (string, bool) {
+	name, ok := cutContractExt(file)
+	return name, ok && !strings.EqualFold(name, "readme")
+}
+
+// cutContractExt gives the name of a file without one of the endings of contracts.
+func cutContractExt(file string) (string, bool) {
 	for _, ext := range contractExts {
 		if name, ok := strings.CutSuffix(file, ext); ok && name != "" {
-			return name, !strings.EqualFold(name, "readme")
+			return name, true
 		}
 	}
-	return "", false
+	return file, false
 }
 
 // findContract finds a contract by its name. Without a place and an error there is none.
@@ -96,7 +102,7 @@ func (p *Project) findContract(name string) (*place, error) {
 			at.Name, at.File, at.path = name, path.Join(at.File, found[0]), path.Join(at.path, found[0])
 			return &at, nil
 		}
-		return nil, fmt.Errorf("it is ambiguous, %s has %s; keep one of them", at.File, strings.Join(found, " and "))
+		return nil, fmt.Errorf("%s has %s of this name; keep one of them", at.File, strings.Join(found, " and "))
 	}
 	return nil, nil
 }
@@ -195,7 +201,7 @@ func IsContract(file string) bool {
 
 // contractAt finds a contract by its name or its path.
 func (p *Project) contractAt(ref, dir string) (*place, error) {
-	name, isFile := contractName(path.Base(filepath.ToSlash(ref)))
+	name, isFile := cutContractExt(path.Base(filepath.ToSlash(ref)))
 	if !isFile && !strings.ContainsAny(ref, `/\`) {
 		at, err := p.findContract(ref)
 		switch {
