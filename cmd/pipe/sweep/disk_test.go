@@ -126,9 +126,9 @@ func used(t *testing.T, disk string) int {
 func (p *project) fillUp(t *testing.T, free int, ref string) {
 	t.Helper()
 	makeSpace := fill(t, p.state, free)
-	status, out := p.pipe(t, runArgs()...)
+	status, out := p.pipe(t, p.runArgs()...)
 	if status == 4 {
-		status, out = p.pipe(t, approveArgs()...)
+		status, out = p.pipe(t, p.answerArgs()...)
 	}
 	if status == 0 {
 		t.Logf("%d pages were enough", free)

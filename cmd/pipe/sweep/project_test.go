@@ -59,19 +59,38 @@ func testMain(m *testing.M) int {
 type project struct {
 	home  string
 	state string // that holds the folder of runs
+	course
 }
+
+// course is a pipeline with the commands that carry it out.
+type course struct {
+	pipeline string
+	answer   []string      // what carries the run on where it waits
+	after    time.Duration // how long it waits first
+}
+
+// loops is a course through retries, an approval and a loop; wide one through the instances of a for_each, a
+// pipeline inside, a deadline that passes while no process lives, and finally.
+var (
+	loops = course{pipeline: "sweep", answer: []string{"approve", "last", "--resume", "--by", "anna"}}
+	wide  = course{pipeline: "wide", answer: []string{"resume", "last"}, after: 2 * time.Second}
+)
 
 const countName = "executions"
 
 func (p *project) workspace() string { return filepath.Join(p.home, "workspace") }
 func (p *project) count() string     { return filepath.Join(p.home, countName) }
 
-// runArgs start the run.
-func runArgs() []string {
-	return []string{"run", "sweep", "--jobs", "4", "--input", "count=" + filepath.Join("..", countName)}
+// run starts the run.
+func (c course) runArgs() []string {
+	return []string{"run", c.pipeline, "--jobs", "4", "--input", "count=" + filepath.Join("..", countName)}
 }
 
-func approveArgs() []string { return []string{"approve", "last", "--resume", "--by", "anna"} }
+// answerArgs carry on a run that waits, as soon as that can be.
+func (c course) answerArgs() []string {
+	time.Sleep(c.after)
+	return c.answer
+}
 
 // template is a project of which all others are copies.
 var template = sync.OnceValues(func() (string, error) {
@@ -80,15 +99,7 @@ var template = sync.OnceValues(func() (string, error) {
 	}
 	home := filepath.Join(filepath.Dir(program), "template")
 	p := &project{home: home}
-	text, err := os.ReadFile(filepath.Join("testdata", "sweep.yaml"))
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(p.workspace(), "pipelines")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "sweep.yaml"), text, 0o644); err != nil {
+	if err := os.CopyFS(filepath.Join(p.workspace(), "pipelines"), os.DirFS("testdata")); err != nil {
 		return "", err
 	}
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-q", "-m", "the pipeline"}} {
@@ -106,7 +117,7 @@ func newProject(t *testing.T, state string) *project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &project{home: t.TempDir(), state: state}
+	p := &project{home: t.TempDir(), state: state, course: loops}
 	if err := os.CopyFS(p.home, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}

@@ -131,6 +131,9 @@ func (p *project) checkExecutions(t *testing.T, before []record) {
 	for _, r := range p.journal(t) {
 		switch r.Type {
 		case "stage.succeeded":
+			if r.Effect == "" {
+				continue // nothing of its own ran: it has parts, or was an approval
+			}
 			success[r.execution]++
 			k := try{r.Stage, r.Iteration, r.Attempt}
 			if first, twice := tries[k]; twice {
@@ -152,7 +155,7 @@ func (p *project) checkExecutions(t *testing.T, before []record) {
 		}
 	}
 	for _, r := range before {
-		if r.Type == "stage.succeeded" && (success[r.execution] != 1 || started[r.execution] != 1) {
+		if r.Type == "stage.succeeded" && r.Effect != "" && (success[r.execution] != 1 || started[r.execution] != 1) {
 			t.Errorf("%+v was finished before the kill; after the resume it is recorded %d times, and it started %d times",
 				r.execution, success[r.execution], started[r.execution])
 		}

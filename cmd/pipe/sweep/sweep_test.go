@@ -17,25 +17,26 @@ import (
 type reference struct {
 	final  string
 	run    []point // of pipe run, which ends with the question
-	answer []point // of pipe approve --resume, which carries the run to its end
+	answer []point // of the command that carries the run to its end
 }
 
 // newReference carries a run through, traced, so that the points are known.
-func newReference(t *testing.T) *reference {
+func newReference(t *testing.T, c course) *reference {
 	t.Helper()
 	p := newProject(t, "")
-	end, c, out := p.killAt(t, point{}, runArgs()...)
+	p.course = c
+	end, calls, out := p.killAt(t, point{}, p.runArgs()...)
 	if end.status != 4 {
 		t.Fatalf("pipe run: status %d, expected 4: it waits for the approval\n%s", end.status, out)
 	}
 	_, _, pids := p.noted(t)
-	ref := &reference{run: c.points(pids)}
-	end, c, out = p.killAt(t, point{}, approveArgs()...)
+	ref := &reference{run: calls.points(pids)}
+	end, calls, out = p.killAt(t, point{}, p.answerArgs()...)
 	if end.status != 0 {
-		t.Fatalf("pipe approve --resume: status %d\n%s", end.status, out)
+		t.Fatalf("pipe %q: status %d\n%s", p.answer, end.status, out)
 	}
 	started, _, pids := p.noted(t)
-	ref.answer = c.points(pids)
+	ref.answer = calls.points(pids)
 	if n := len(dispatches(ref.run)) + len(dispatches(ref.answer)); n != len(started) {
 		t.Fatalf("%d starts of stages were seen, and %d stages started", n, len(started))
 	}
@@ -47,7 +48,7 @@ func newReference(t *testing.T) *reference {
 // begin runs the pipeline until it waits for the approval.
 func (p *project) begin(t *testing.T) {
 	t.Helper()
-	if status, out := p.pipe(t, runArgs()...); status != 4 {
+	if status, out := p.pipe(t, p.runArgs()...); status != 4 {
 		t.Fatalf("pipe run: status %d, expected 4: it waits for the approval\n%s", status, out)
 	}
 }
@@ -61,10 +62,10 @@ func (p *project) settle(t *testing.T) {
 		if started, _, _ := p.noted(t); len(started) > 0 {
 			t.Errorf("the run never began, and stages ran: %v", started)
 		}
-		status, out = p.pipe(t, runArgs()...)
+		status, out = p.pipe(t, p.runArgs()...)
 	}
 	if status == 4 {
-		status, out = p.pipe(t, approveArgs()...)
+		status, out = p.pipe(t, p.answerArgs()...)
 	}
 	if status != 0 {
 		t.Fatalf("the run did not come to its end: status %d\n%s", status, out)
@@ -94,19 +95,19 @@ func (p *project) check(t *testing.T, ref string, before []record) {
 // TestKill kills the commands that carry the run out at each of their points, and some resumes at theirs.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	ref := newReference(t)
+	ref := newReference(t, loops)
 	k := &kills{ref: ref}
 	t.Run("points", func(t *testing.T) {
 		for _, at := range ref.run {
 			t.Run("run-"+at.String(), func(t *testing.T) {
 				t.Parallel()
-				k.history(t, at, runArgs, nil)
+				k.history(t, loops, at, (*project).runArgs, nil)
 			})
 		}
 		for _, at := range ref.answer {
 			t.Run("approve-"+at.String(), func(t *testing.T) {
 				t.Parallel()
-				k.history(t, at, approveArgs, (*project).begin)
+				k.history(t, loops, at, (*project).answerArgs, (*project).begin)
 			})
 		}
 		k.resumes(t)
@@ -127,12 +128,13 @@ type kills struct {
 }
 
 // history brings a run to where the command begins, kills that at the point, and carries the run on.
-func (k *kills) history(t *testing.T, at point, args func() []string, begin func(*project, *testing.T)) {
+func (k *kills) history(t *testing.T, c course, at point, args func(*project) []string, begin func(*project, *testing.T)) {
 	p := newProject(t, "")
+	p.course = c
 	if begin != nil {
 		begin(p, t)
 	}
-	p.killAt(t, at, args()...)
+	p.killAt(t, at, args(p)...)
 	before := k.killed(t, p)
 	p.settle(t)
 	p.check(t, k.ref.final, before)
@@ -156,15 +158,15 @@ func (k *kills) resumes(t *testing.T) {
 	bases := []struct {
 		name  string
 		at    point
-		args  func() []string
+		args  func(*project) []string
 		begin func(*project, *testing.T)
 	}{
 		// The parallel stages are recorded as started, and none of them is.
-		{"nothing-started", point{sort: journalSync, after: true, n: 3}, runArgs, nil},
+		{"nothing-started", point{sort: journalSync, after: true, n: 3}, (*project).runArgs, nil},
 		// All parallel stages run, and the child of one is there or comes.
-		{"all-started", dispatches(k.ref.run)[3], runArgs, nil},
+		{"all-started", dispatches(k.ref.run)[3], (*project).runArgs, nil},
 		// The second round of the loop is recorded.
-		{"second-round", point{sort: journalSync, after: true, n: 6}, approveArgs, (*project).begin},
+		{"second-round", point{sort: journalSync, after: true, n: 6}, (*project).answerArgs, (*project).begin},
 	}
 	for _, base := range bases {
 		for _, at := range []point{
@@ -183,7 +185,7 @@ func (k *kills) resumes(t *testing.T) {
 				if base.begin != nil {
 					base.begin(p, t)
 				}
-				p.killAt(t, base.at, base.args()...)
+				p.killAt(t, base.at, base.args(p)...)
 				before := k.killed(t, p)
 				p.killAt(t, at, "resume", "last")
 				before = append(before, k.killed(t, p)...)
