@@ -190,8 +190,12 @@ func (p *Project) Load(ref, dir string) (*Loaded, error) {
 		Pipeline:   p.children(l, at),
 		Unattended: p.opt.Unattended, Version: release(p.opt.Version),
 
-		AllowMissingAgents: p.allowMissingAgents(at),
-		AgentsUnread:       p.Diags.HasErrors(),
+		Commands: p.Config.Commands, FindCommand: p.findCommand,
+		Plugins: p.Config.Plugins, FindPlugin: p.findPlugin,
+
+		AllowMissingAgents:   p.allowMissingAgents(at),
+		AllowMissingCommands: p.opt.AllowMissingAgents && at.Shipped,
+		AgentsUnread:         p.Diags.HasErrors(),
 	})
 	l.Diags.Add(p.Diags...)
 	l.Diags.Add(diags...)
@@ -278,7 +282,7 @@ func (p *Project) children(l *Loaded, from place) func(ref string) (*compile.Chi
 			Name: at.Name, Doc: doc, Diags: diags,
 			PromptFile:         func(name string) (*source.File, error) { return p.prompt(l, at, name) },
 			Pipeline:           p.children(l, at),
-			AllowMissingAgents: p.allowMissingAgents(at),
+			AllowMissingAgents: p.allowMissingAgents(at), AllowMissingCommands: p.opt.AllowMissingAgents && at.Shipped,
 		}, nil
 	}
 }

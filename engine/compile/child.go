@@ -23,7 +23,7 @@ type Child struct {
 	PromptFile func(name string) (*source.File, error)
 	Pipeline   func(ref string) (*Child, error)
 
-	AllowMissingAgents bool // see Options
+	AllowMissingAgents, AllowMissingCommands bool // see Options
 }
 
 // maxStages bounds the stages of a plan with all that its pipelines run: a few documents that each run the
@@ -103,7 +103,8 @@ func (c *compiler) compileChild(ch *Child, at source.Span) *compiledChild {
 		return done
 	}
 	opt := c.opt
-	opt.PromptFile, opt.Pipeline, opt.AllowMissingAgents = ch.PromptFile, ch.Pipeline, ch.AllowMissingAgents
+	opt.PromptFile, opt.Pipeline = ch.PromptFile, ch.Pipeline
+	opt.AllowMissingAgents, opt.AllowMissingCommands = ch.AllowMissingAgents, ch.AllowMissingCommands
 	in := &compiler{doc: ch.Doc, opt: opt, file: file, family: c.family, scalars: c.scalars}
 	in.known = scope.NewStages(&in.diags, ch.Doc.Incomplete)
 	c.family.open = append(c.family.open, file)

@@ -10,6 +10,7 @@ const (
 	CodeDefault        diag.Code = "default"
 	CodeTemplateInRun  diag.Code = "template-in-run"
 	CodeUnknownAgent   diag.Code = "unknown-agent"
+	CodeUnknownCommand diag.Code = "unknown-command"
 	CodeUnknownKind    diag.Code = "unknown-kind"
 	CodePromptFile     diag.Code = "prompt-file"
 	CodeLoopTarget     diag.Code = "loop-target"

@@ -9,6 +9,7 @@ import (
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/source"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/toolchain"
 	"example.com/pipe/specs"
 )
 
@@ -30,12 +31,22 @@ type Options struct {
 	Unattended bool   // nobody is there to be asked, whatever the document says
 	Version    string // of the program; one that is no number is taken for the newest
 
+	Commands []*specs.Command // of pipe.yaml
+	Plugins  []*specs.Plugin  // of pipe.yaml
+
+	// FindCommand finds a command of the project that pipe.yaml does not name, by its role, in a folder relative to
+	// the project. FindPlugin gives the program that is the plugin of a name. Nil: there are none to find.
+	FindCommand func(dir, role string) (toolchain.Command, error)
+	FindPlugin  func(name string) (string, error)
+
 	// AllowMissingAgents makes a warning of an agent that pipe.yaml lacks: a shipped pipeline is checked
 	// without the project that will run it. The plan of such a stage has no command and can't be run.
 	AllowMissingAgents bool
 
-	// AgentsUnread says that Agents may lack some that pipe.yaml has, since it could not be read in full: it
-	// is not said of any that it is missing. The mistakes in pipe.yaml keep the plan from being run.
+	AllowMissingCommands bool // the same of a command of the project
+
+	// AgentsUnread says that Agents, Commands and Plugins may lack some that pipe.yaml has, since it could not be
+	// read in full: it is not said of any that it is missing. The mistakes in pipe.yaml keep the plan from being run.
 	AgentsUnread bool
 }
 
@@ -79,11 +90,12 @@ type stageInfo struct {
 	syn  *specs.Stage
 	node *plan.Node
 
-	allAbove bool           // it gives no needs, so it waits for all above
-	targeted bool           // a loop leads here
-	child    *compiledChild // the pipeline that it runs
-	contract *contract      // that holds for it
-	prompt   *specs.Text    // of an agent, read from its file where it has one
+	allAbove bool            // it gives no needs, so it waits for all above
+	targeted bool            // a loop leads here
+	child    *compiledChild  // the pipeline that it runs
+	contract *contract       // that holds for it
+	command  *projectCommand // of the project, that it runs
+	prompt   *specs.Text     // of an agent, read from its file where it has one
 }
 
 // compile works through the document in the order in which later steps need earlier ones.

@@ -33,15 +33,8 @@ func (c *compiler) executor(i int) {
 		c.uses(i)
 	case syn.Pipeline != nil:
 		c.body(i)
-	default:
-		c.notYet(s)
-	}
-}
-
-// notYet reports a stage that runs what the compiler has no plan for.
-func (c *compiler) notYet(s *stageInfo) {
-	if at, there := s.syn.Key("command"); there {
-		c.diags.Errorf(CodeUnknownKind, at, "this program can't run a stage by %q", "command")
+	case syn.Command != nil:
+		c.runCommand(i)
 	}
 }
 
@@ -67,11 +60,7 @@ func (c *compiler) agent(i int) {
 	n.Kind = kindAgent
 	n.Config = value.NewObject(value.Field{Name: "name", Value: syn.Agent.Value})
 	if a := findAgent(c.opt.Agents, syn.Agent.Value); a != nil {
-		words := make(value.List, len(a.Command))
-		for k, w := range a.Command {
-			words[k] = w.Value
-		}
-		n.Config.Set("command", words)
+		n.Config.Set("command", words(a.Command))
 		if a.Output != nil {
 			n.Config.Set("output", a.Output.Value)
 		}

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
@@ -109,9 +110,12 @@ func wrongTarget(diags *diag.List, at source.Span, t *stageInfo) {
 	}
 }
 
+// implementing are the ids that say what a stage is for.
+var implementing = []string{"implement", "fix", "refactor"}
+
 // role gives what a stage is for: what it says, else what follows from how it is used.
 func role(s *stageInfo, diags *diag.List) plan.Role {
-	review := s.syn.Loop != nil || s.syn.Feedback != nil
+	review := s.syn.Loop != nil || s.syn.Feedback != nil || s.reports()
 	if s.syn.Role != nil {
 		var r plan.Role
 		if err := r.UnmarshalText([]byte(s.syn.Role.Value)); err == nil && r != plan.UnknownRole {
@@ -133,7 +137,7 @@ func role(s *stageInfo, diags *diag.List) plan.Role {
 	switch {
 	case review:
 		return plan.Review
-	case s.targeted, s.node.ID == "implement", s.node.ID == "fix", s.node.ID == "refactor":
+	case s.targeted, slices.Contains(implementing, s.node.ID):
 		return plan.Implementation
 	}
 	return plan.Work

@@ -68,13 +68,7 @@ func feedback(f *specs.Feedback, diags *diag.List) *plan.Feedback {
 		return nil
 	}
 	out := &plan.Feedback{Format: pick("items", f.Format)}
-	switch out.Format {
-	case "items":
-		out.OKExitCodes = []int{0}
-	case "junit": // whether the report is whole says more than any status
-	default:
-		out.OKExitCodes = []int{0, 1} // a tool that has found something says 1
-	}
+	out.OKExitCodes = defaultExitCodes(out.Format)
 	if f.OKExitCodes != nil {
 		out.OKExitCodes = make([]int, len(f.OKExitCodes))
 		for i, l := range f.OKExitCodes {
@@ -88,6 +82,17 @@ func feedback(f *specs.Feedback, diags *diag.List) *plan.Feedback {
 		out.Pattern = f.Pattern.Value
 	}
 	return out
+}
+
+// defaultExitCodes are the exit statuses with which a review took place; nil: any.
+func defaultExitCodes(format string) []int {
+	switch format {
+	case "items":
+		return []int{0}
+	case "junit": // whether the report is whole says more than any status
+		return nil
+	}
+	return []int{0, 1} // a tool that has found something says 1
 }
 
 // reportPath compiles where a report lies: in the workspace, or in the scratch folder of the try.

@@ -18,6 +18,7 @@ func (c *compiler) declare(s *stageInfo) {
 	n := s.node
 	n.Description = pick("", s.syn.Description)
 	plainText(&c.diags, s.syn.Description)
+	c.findCommand(s)
 	n.Role = role(s, &c.diags)
 	n.Outputs = params(&c.diags, s.syn.Outputs, "output")
 	n.ContinueOnError = pick(false, s.syn.ContinueOnError)

@@ -2,7 +2,6 @@ package compile
 
 import (
 	"slices"
-	"strings"
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
@@ -23,14 +22,17 @@ func (c *compiler) uses(i int) {
 	switch kind := c.kind(name.Value); {
 	case s.syn.Gate != nil:
 		n.Kind = kindApproval
+	case c.namedPlugin(name.Value) != nil:
+		p := c.namedPlugin(name.Value)
+		c.plugin(i, words(p.Command), pick("", p.Result))
 	case ownKeys[name.Value] != "":
 		d := c.diags.Errorf(CodeUnknownKind, name.Span, "the kind %q has a key of its own", name.Value)
 		d.Help = "write " + ownKeys[name.Value] + " in place of uses"
-	case kind != nil:
+	case kind != nil && kind.Name != kindPlugin:
 		n.Kind = kind.Name
 		c.kindConfig(i, kind)
 	default:
-		c.unknownKind(name)
+		c.foundPlugin(i)
 	}
 }
 
@@ -89,23 +91,16 @@ func withScalars(w *specs.With) map[string]source.Scalar {
 	return out
 }
 
-// unknownKind reports a kind that is not there.
-func (c *compiler) unknownKind(name *specs.Leaf[string]) {
-	names := c.usable()
-	d := c.diags.Errorf(CodeUnknownKind, name.Span, "there is no kind or plugin %q", name.Value)
-	list := "there are " + strings.Join(names, ", ") + "; a plugin is named in pipe.yaml: plugins: {" + name.Value + ": {command: [./bin/" + name.Value + "]}}"
-	if d.Help = diag.Suggest(name.Value, names); d.Help == "" {
-		d.Help = list
-	}
-}
-
 // usable gives the names that uses may give, sorted.
 func (c *compiler) usable() []string {
 	names := []string{kindApproval}
 	for i := range c.opt.Kinds {
-		if ownKeys[c.opt.Kinds[i].Name] == "" {
-			names = append(names, c.opt.Kinds[i].Name)
+		if name := c.opt.Kinds[i].Name; ownKeys[name] == "" && name != kindPlugin {
+			names = append(names, name)
 		}
+	}
+	for _, p := range c.opt.Plugins {
+		names = append(names, p.Name.Value)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
