@@ -76,9 +76,13 @@ func TestDocTables(t *testing.T) {
 
 func functionTable() string {
 	var b strings.Builder
-	b.WriteString("| function | | example | gives |\n| --- | --- | --- | --- |\n")
+	b.WriteString("| function | | example | in CEL | gives |\n| --- | --- | --- | --- | --- |\n")
 	for _, f := range expr.Functions() {
-		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` |\n", cell(f.Signature), cell(f.Doc), cell(f.Example), cell(f.Result))
+		cel := "the same"
+		if f.CEL != f.Example {
+			cel = "`" + cell(f.CEL) + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | `%s` | %s | `%s` |\n", cell(f.Signature), cell(f.Doc), cell(f.Example), cel, cell(f.Result))
 	}
 	return b.String()
 }
