@@ -48,9 +48,11 @@ func (d *decider) closeComposite(i *instance) {
 		}
 		r.Outputs = outputs
 	}
-	if why := d.postChecks(i, StageEnded{Outputs: r.Outputs}); why != "" {
-		d.fail(i, failure{class: string(stage.FailedCheck), message: why})
-		return
+	if !i.isGroup() { // a for_each asks for each of its items
+		if why := d.postChecks(i, StageEnded{Outputs: r.Outputs}); why != "" {
+			d.fail(i, failure{class: string(stage.FailedCheck), message: why})
+			return
+		}
 	}
 	d.emit(r)
 }

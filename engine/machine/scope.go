@@ -162,7 +162,7 @@ func (p *preparation) stages(e plan.Expr) *value.Object {
 		}
 		for _, stage := range f.Type.Fields {
 			if i := p.i.frame.find(stage.Name); i != nil {
-				out.Set(stage.Name, p.d.stageObject(i))
+				out.Set(stage.Name, p.readable(i))
 			}
 		}
 	}
@@ -178,6 +178,31 @@ func (f *frame) find(id string) *instance {
 		return f.of.find(id)
 	}
 	return nil
+}
+
+// readable gives a stage as the instance sees it. Of a for_each some of whose items run again, an item that only
+// waits for the same one of them sees that item's status, and what each item gave last.
+func (p *preparation) readable(i *instance) *value.Object {
+	out := p.d.stageObject(i)
+	if p.i.item < 0 || !i.isGroup() || i.status != Running {
+		return out
+	}
+	outputs := value.NewObject()
+	for _, o := range i.node.Outputs {
+		outputs.Set(o.Name, i.outputList(o.Name))
+	}
+	out.Set(plan.StageStatus, itemOf(i, p.i.item).status.String())
+	out.Set(plan.StageOutputs, outputs)
+	return out
+}
+
+// outputList gives one output of all items of a for_each, in their order.
+func (i *instance) outputList(name string) value.List {
+	list := make(value.List, len(i.items))
+	for k, item := range i.items {
+		list[k], _ = item.outputs.Get(name)
+	}
+	return list
 }
 
 func (p *preparation) holds(e plan.Expr, scope *value.Object) (bool, error) {
@@ -339,11 +364,7 @@ func (d *decider) compositeOutputs(i *instance) (*value.Object, error) {
 	}
 	out := value.NewObject()
 	for _, p := range i.node.Outputs {
-		list := make(value.List, len(i.items))
-		for k, item := range i.items {
-			list[k], _ = item.outputs.Get(p.Name)
-		}
-		out.Set(p.Name, list)
+		out.Set(p.Name, i.outputList(p.Name))
 	}
 	return out, nil
 }
