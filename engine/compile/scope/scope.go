@@ -197,8 +197,9 @@ func (t *Typer) readable(sc text, m mention, id string, at Place) value.Type {
 	}
 	final := at.Stage != RunEnd && t.stages.List[at.Stage].Final
 	switch {
+	case t.stages.List[i].Final && final && i < at.Stage:
 	case t.stages.List[i].Final:
-		t.notFinal(sc.At(m.start, m.end), i)
+		t.notFinal(sc.At(m.start, m.end), i, final)
 	case at.Stage != RunEnd && !final && !t.Before(i, at.Stage):
 		t.notBefore(sc.At(m.start, m.end), at.Stage, i)
 	}
@@ -235,11 +236,16 @@ func maybeMissing(outputs value.Type) value.Type {
 	return outputs
 }
 
-// notFinal reports that a stage of finally is read.
-func (t *Typer) notFinal(at source.Span, i int) {
-	d := t.diags.Errorf(CodeNotBefore, at, "%s stands in finally, where nothing else can read it", t.stages.Label(i))
+// notFinal reports that a stage of finally is read where it has not run yet; final says that a stage of finally
+// reads it.
+func (t *Typer) notFinal(at source.Span, i int, final bool) {
+	d := t.diags.Errorf(CodeNotBefore, at, "%s stands in finally, which comes after everything else", t.stages.Label(i))
 	d.Related = []diag.Related{{Span: t.stages.List[i].Span, Message: fmt.Sprintf("%q is here", t.stages.List[i].ID)}}
-	d.Help = "what finally does comes after everything else; hand values on through a file, or do both in one stage"
+	d.Help = "only the stages of finally that stand below it can read it"
+	if final {
+		d.Message = fmt.Sprintf("%s does not run before this one: the stages of finally run in the order of the document", t.stages.Label(i))
+		d.Help = "read only stages of finally that stand above"
+	}
 }
 
 // notBefore reports that stage from reads stage to, which does not run before it.
