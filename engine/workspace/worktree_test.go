@@ -585,8 +585,9 @@ exit $status
 		defer func() { wt.main.git.program = real }()
 		return do()
 	}
-	for _, how := range []string{"before", "after"} {
-		for at := 1; ; at++ {
+	for _, first := range []int{1, 2} { // after a call is as good as before the next one
+		how := map[int]string{1: "before", 2: "after"}[first]
+		for at := first; ; at += 2 {
 			dir := repo(t)
 			wt := tree(t, dir)
 			err := step(wt, at, how, func() error { return wt.Make(t.Context()) })
@@ -603,7 +604,7 @@ exit $status
 				break
 			}
 		}
-		for at := 1; ; at++ {
+		for at := first; ; at += 2 {
 			dir := repo(t)
 			wt := made(t, dir)
 			write(t, filepath.Join(wt.Path, "x.txt"), "x")
