@@ -79,6 +79,12 @@ func (c *compiler) child(s *stageInfo) {
 		d.Help = "write workspace: worktree in the pipeline that is run"
 	}
 	s.node.Outputs = s.child.outputs
+	if s.node.OnEscalation == plan.EscalationFinds { // it may end in the middle
+		s.node.Outputs = slices.Clone(s.node.Outputs)
+		for k := range s.node.Outputs {
+			s.node.Outputs[k].Required = false
+		}
+	}
 	if c.family.stages+s.child.stages > maxStages { // it is left out: nobody can walk over what is that large
 		if !c.family.over {
 			c.family.over = true

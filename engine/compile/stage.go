@@ -26,6 +26,7 @@ func (c *compiler) declare(s *stageInfo) {
 	case s.syn.Gate != nil:
 		n.Outputs = gateOutputs()
 	case s.syn.Pipeline != nil:
+		s.NoProcess = true
 		c.child(s)
 	}
 	c.contractOutputs(s)
@@ -38,6 +39,8 @@ func (c *compiler) declare(s *stageInfo) {
 		s.MayMiss, s.MayMissAt = "is skipped when it is rejected", s.asked().OnReject.Span
 	case s.syn.When != nil:
 		s.MayMiss, s.MayMissAt = "can be skipped", s.syn.When.Span
+	case n.OnEscalation == plan.EscalationFinds:
+		s.MayMiss, s.MayMissAt = "may end in the middle, at an escalation", s.syn.OnEscalation.Span
 	case n.ContinueOnError:
 		s.MayMiss, s.MayMissAt = "can fail and go on", s.syn.ContinueOnError.Span
 	}

@@ -152,10 +152,10 @@ func (t *Typer) env(sc text, at Place) *expr.Env {
 		e = e.With(value.FieldType{Name: plan.ScopeEach, Type: t.stages.List[at.Stage].Each})
 	}
 	if at.Post {
-		e = e.With(
-			value.FieldType{Name: plan.ScopeOutputs, Type: t.stages.List[at.Stage].Own},
-			value.FieldType{Name: plan.ScopeExitCode, Type: value.Of(value.Int)},
-		)
+		e = e.With(value.FieldType{Name: plan.ScopeOutputs, Type: t.stages.List[at.Stage].Own})
+		if !t.stages.List[at.Stage].NoProcess {
+			e = e.With(value.FieldType{Name: plan.ScopeExitCode, Type: value.Of(value.Int)})
+		}
 	}
 	ms := scanMentions(sc.plain())
 	var fields []value.FieldType

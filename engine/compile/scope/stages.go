@@ -26,6 +26,7 @@ type Stage struct {
 	Own       value.Type      // what a successful try gives
 	Each      value.Type      // of each, in a stage with for_each; the zero Type elsewhere
 	Final     bool            // it stands in finally
+	NoProcess bool            // it runs no process whose exit status could be read
 	MayMiss   string          // why outputs may not be there, "can be skipped"; "" if they always are
 	MayMissAt source.Span     // the key that says so
 	Sure      map[string]bool // ids of the stages that have succeeded if its when holds
