@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"github.com/expr-lang/expr/ast"
+
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/expr/cel"
 	"example.com/pipe/engine/source"
@@ -49,3 +51,36 @@ func CompileCEL(src source.Scalar, env value.Type, want value.Type) (*Program, [
 // PlainCEL returns a text in CEL for those who look for names in it: of the same length, with strings,
 // quoted names and optional members as the other language writes them, and blanks for comments.
 func PlainCEL(text string) string { return cel.Plain(text) }
+
+// CutCEL cuts a text in CEL that joins texts with "+" into what is joined: the texts that stand there as they
+// are, and expressions. It is for who treats what comes from elsewhere apart. What is no such text, or no CEL,
+// is one piece.
+func CutCEL(src source.Scalar) []Piece {
+	whole := []Piece{{Expr: src, IsExpr: true}}
+	tree, diags := parseCEL(src)
+	if tree == nil || len(diags) > 0 {
+		return whole
+	}
+	var pieces []Piece
+	var walk func(n ast.Node)
+	walk = func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.BinaryNode:
+			if n.Operator == "+" {
+				walk(n.Left)
+				walk(n.Right)
+				return
+			}
+		case *ast.StringNode:
+			pieces = append(pieces, Piece{Text: n.Value})
+			return
+		}
+		at := tree.Places[n].Extent
+		pieces = append(pieces, Piece{Expr: cut(src, at.From, at.To), IsExpr: true})
+	}
+	walk(tree.Root)
+	if len(pieces) == 1 {
+		return whole
+	}
+	return pieces
+}

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -90,5 +92,31 @@ func TestTemplatePositions(t *testing.T) {
 	}
 	if len(got) != 2 || got[0] != (place{21, 26, 30}) || got[1] != (place{22, 11, 19}) {
 		t.Errorf("got %v (%s)", got, messages(ds))
+	}
+}
+
+// A text in CEL falls into what "+" joins, each piece with its place.
+func TestCutCEL(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{`"a" + b.c + "d"`, `"a" <b.c@7> "d"`},
+		{`"a" + ("b" + c) + (x ? "y" : z)`, `"a" "b" <c@14> <x ? "y" : z@20>`},
+		{"\"ä\" + // why\n b.upper()", `"ä" <b.upper()@15>`},
+		{`brief`, `<brief@1>`},
+		{` "a" `, `< "a" @1>`},
+		{`"a" + b - c`, `<"a" + b - c@1>`},
+		{`"a" + `, `<"a" + @1>`},
+		{`"a" + 1u`, `<"a" + 1u@1>`},
+	} {
+		var got []string
+		for _, p := range CutCEL(plain(tt.in)) {
+			if p.IsExpr {
+				got = append(got, fmt.Sprintf("<%s@%d>", p.Expr.Text, p.Expr.Pos(0).Col))
+			} else {
+				got = append(got, strconv.Quote(p.Text))
+			}
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s\n got %s\nwant %s", tt.in, strings.Join(got, " "), tt.want)
+		}
 	}
 }

@@ -27,11 +27,38 @@ func (t *Typer) Typed(x *specs.Expr, want value.Type, at Place) (*plan.Expr, val
 // Text compiles a text for a process or a person.
 func (t *Typer) Text(x *specs.Text, at Place) plan.Template {
 	if x.CEL {
-		out, _ := t.alone(&x.Scalar, at)
+		out, typ := t.alone(&x.Scalar, at)
+		if typ.Kind == value.String && !typ.Optional {
+			t.cut(&out, x.Scalar, at)
+		}
 		return out
 	}
 	out, _ := t.Template(&x.Scalar, false, at)
 	return out
+}
+
+// cut makes parts of a text in CEL that joins texts, so that a prompt can tell what other stages wrote from
+// the author's words. It has compiled as a whole.
+func (t *Typer) cut(out *plan.Template, sc source.Scalar, at Place) {
+	pieces := expr.CutCEL(sc)
+	if len(pieces) == 1 {
+		return
+	}
+	var parts []plan.Part
+	for _, p := range pieces {
+		if !p.IsExpr {
+			parts = append(parts, plan.Part{Text: p.Text})
+			continue
+		}
+		e, _ := t.typed(p.Expr, true, value.Of(value.String), at)
+		if e == nil {
+			return
+		}
+		parts = append(parts, plan.Part{Expr: e})
+	}
+	if out.Parts = parts; !hasExpr(parts) {
+		out.Value, out.Parts = joinText(parts), nil
+	}
 }
 
 // alone compiles a value that is nothing but an expression in CEL.
