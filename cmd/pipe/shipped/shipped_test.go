@@ -26,9 +26,6 @@ func TestRoutes(t *testing.T) {
 	t.Parallel()
 	for pipeline := range special {
 		for _, lang := range languages {
-			if lang != "go" && (pipeline == "bug-fix" || pipeline == "refactor") {
-				continue // their tests are those of Go
-			}
 			t.Run(pipeline+"/"+lang, func(t *testing.T) {
 				t.Parallel()
 				if _, err := exec.LookPath("python3"); lang == "python" && err != nil {
