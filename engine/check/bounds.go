@@ -21,7 +21,8 @@ type Bound struct {
 
 // Bounds gives the bound of each node of a graph. Loops count together: each sends work back at the most
 // max_iterations - 1 times in a run, and then its target and what stands downstream of it run again (with
-// rerun: path, only what lies between target and source). The review of a for_each has a loop for each item:
+// rerun: path, only what lies between target and source; where a review that leads to another target may be routed
+// with it, also what that one makes run again). The review of a for_each has a loop for each item:
 // the same item of its target and of what stands beside it runs again, and all of anything else. Loops inside of
 // a pipeline go on counting when the stage that runs it starts again.
 func Bounds(g *plan.Graph) []Bound {
@@ -37,11 +38,12 @@ func Bounds(g *plan.Graph) []Bound {
 	}
 	order := g.Order()
 	s := spreading{
+		loops: loops, before: make([]uint64, len(g.Nodes)), behind: make([]uint64, len(g.Nodes)),
 		down: make([]uint64, len(g.Nodes)), up: make([]uint64, len(g.Nodes)), own: make([]uint64, len(g.Nodes)),
 	}
-	for len(loops) > 0 {
-		batch := loops[:min(64, len(loops))]
-		loops = loops[len(batch):]
+	for rest := loops; len(rest) > 0; {
+		batch := rest[:min(64, len(rest))]
+		rest = rest[len(batch):]
 		s.spread(g, order, batch)
 		sums := byteSums(g, batch)
 		for i := range g.Nodes {
@@ -105,6 +107,10 @@ type spreading struct {
 	up    []uint64 // by node: the loops whose source it is, or is needed by; all of those that rerun the whole
 	own   []uint64 // by node: of the loops from item to item, those that make only its same item run again
 	items uint64   // the loops of which there is one for each item
+
+	loops  []int    // of the graph, all of them
+	before []uint64 // by node: the loops whose source it is, or needs
+	behind []uint64 // by node: the loops whose source it is, or is needed by
 }
 
 // spread works out a batch.
@@ -130,6 +136,7 @@ func (s *spreading) spread(g *plan.Graph, order, batch []int) {
 			whole |= bit
 		}
 	}
+	whole |= s.mix(g, order, batch)
 	for _, i := range order {
 		var above, other uint64 // of what it needs: the loops, and those of them that run all items of it again
 		for _, n := range g.Nodes[i].Needs {
@@ -151,6 +158,48 @@ func (s *spreading) spread(g *plan.Graph, order, batch []int) {
 	for i := range s.up {
 		s.up[i] |= whole
 	}
+}
+
+// mix adds to the loops of a batch with rerun: path what may run again when they are routed together with others:
+// those that lead to other targets and whose sources neither need theirs nor are needed by them. It gives the
+// loops that then run all again that stands downstream.
+func (s *spreading) mix(g *plan.Graph, order, batch []int) uint64 {
+	clear(s.before)
+	clear(s.behind)
+	var path, whole uint64
+	targets := map[int]uint64{}
+	for k, from := range batch {
+		bit := uint64(1) << uint(k)
+		s.before[from] |= bit
+		s.behind[from] |= bit
+		targets[g.Nodes[from].Loop.Target] |= bit
+		if g.Nodes[from].Loop.Rerun == plan.Path {
+			path |= bit
+		}
+	}
+	if path == 0 {
+		return 0
+	}
+	for _, i := range order {
+		for _, n := range g.Nodes[i].Needs {
+			s.before[i] |= s.before[n]
+		}
+	}
+	for k := len(order) - 1; k >= 0; k-- {
+		for _, n := range g.Nodes[order[k]].Needs {
+			s.behind[n] |= s.behind[order[k]]
+		}
+	}
+	for _, other := range s.loops {
+		l := g.Nodes[other].Loop
+		with := path &^ (s.before[other] | s.behind[other] | targets[l.Target])
+		if l.Rerun == plan.Path {
+			s.up[other] |= with
+		} else {
+			whole |= with
+		}
+	}
+	return whole
 }
 
 // many is the number of runs of one stage from which a note says so.

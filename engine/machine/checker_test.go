@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/pipe/engine/check"
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
@@ -32,6 +33,9 @@ type checker struct {
 	alone   bool // the run is unattended
 	stopped bool // a cancel stopped what stands in finally, too
 
+	runs   map[string]map[int]bool // by path: the iterations in which it started
+	person bool                    // a person decided an escalation: then bounds don't hold
+
 	escalated  []feedback.Pair // routed so one after another: a join
 	escalating bool            // the record before was such a one
 	broken     []string
@@ -50,7 +54,7 @@ func newChecker(p *plan.Plan, tree func() string) *checker {
 		plan: p, tree: tree, asking: map[string]bool{}, stages: map[string]*modelStage{}, items: map[string]feedback.Item{},
 		rounds: map[feedback.Pair]int{}, granted: map[feedback.Pair]int{},
 		raised: map[string]feedback.Escalation{}, open: map[string]string{}, finally: map[string]bool{},
-		had: map[string]bool{}, asked: map[string]machine.ApprovalAsked{},
+		had: map[string]bool{}, runs: map[string]map[int]bool{}, asked: map[string]machine.ApprovalAsked{},
 	}
 }
 
@@ -324,6 +328,10 @@ func (c *checker) started(r machine.StageStarted) {
 		c.startedApproved(r.Stage)
 	}
 	c.stage(r.Stage).status = machine.Running
+	if c.runs[r.Stage] == nil {
+		c.runs[r.Stage] = map[int]bool{}
+	}
+	c.runs[r.Stage][r.Iteration] = true
 	if r.Composite {
 		c.clearBelow(r.Stage)
 		return
@@ -451,6 +459,7 @@ func (c *checker) raisedOne(e feedback.Escalation) {
 }
 
 func (c *checker) decided(r machine.EscalationDecided) {
+	c.person = true
 	e := c.raised[r.ID]
 	c.retried = r.Decision == "retry"
 	if e.Target != "" && r.Closed {
@@ -509,6 +518,7 @@ func (c *checker) finished(r machine.RunFinished) {
 	if c.plan.Graph.Finally != nil && !c.had[""] && !c.stopped {
 		c.breaks("finally runs once", "the run ended without it")
 	}
+	c.bounds("", &c.plan.Graph, check.Bounds(&c.plan.Graph))
 	failed := false
 	for path, s := range c.stages {
 		n, _, _, _ := c.node(path)
@@ -520,6 +530,39 @@ func (c *checker) finished(r machine.RunFinished) {
 	}
 	if r.Status == machine.RunFailed && !failed {
 		c.breaks("a run fails only if a stage does", "%s", r.Reason)
+	}
+}
+
+// mostItems is how many items a for_each of a random plan has at the most.
+const mostItems = 2
+
+// bounds holds how often stages ran against what was said before the run.
+func (c *checker) bounds(prefix string, g *plan.Graph, bounds []check.Bound) {
+	if c.person {
+		return
+	}
+	for i := range g.Nodes {
+		// A for_each reviews item by item what has the same items.
+		if l := g.Nodes[i].Loop; l != nil && g.Nodes[i].ForEach != nil && g.Nodes[l.Target].ForEach != nil &&
+			g.Nodes[i].ForEach.Items.Parts[0].Expr.Source != g.Nodes[l.Target].ForEach.Items.Parts[0].Expr.Source {
+			return
+		}
+	}
+	for i := range g.Nodes {
+		paths := []string{prefix + g.Nodes[i].ID}
+		if g.Nodes[i].ForEach != nil {
+			for k := range mostItems {
+				paths = append(paths, fmt.Sprintf("%s[%d]", paths[0], k))
+			}
+		}
+		for _, path := range paths {
+			if most := bounds[i].Runs + mostItems*bounds[i].Items; len(c.runs[path]) > most {
+				c.breaks("no stage runs more often than its bound", "%s ran %d times, bound %d", path, len(c.runs[path]), most)
+			}
+			if g.Nodes[i].Body != nil {
+				c.bounds(path+"/", g.Nodes[i].Body, bounds[i].Body)
+			}
+		}
 	}
 }
 
