@@ -63,6 +63,7 @@ type cacheKey struct {
 	Brief   string          `json:"brief"`
 	Items   []feedback.Item `json:"items"`
 	Tree    string          `json:"tree"`
+	Clean   bool            `json:"clean"`   // "environment: clean"
 	Outside []string        `json:"outside"` // what is no part of the tree
 }
 
@@ -79,7 +80,8 @@ func (t *try) cacheKey() (string, error) {
 	}
 	b, err := json.Marshal(cacheKey{
 		Format: cacheFormat, Node: &n, Inputs: t.s.Inputs, Env: t.s.Env, With: t.s.With, Dir: t.s.Dir,
-		Prompt: t.s.Prompt, Brief: t.s.Brief, Items: t.s.OpenItems, Tree: t.s.Base, Outside: t.d.reports,
+		Prompt: t.s.Prompt, Brief: t.s.Brief, Items: t.s.OpenItems, Tree: t.s.Base,
+		Clean: t.d.opt.CleanEnv, Outside: t.d.reports,
 	})
 	if err != nil {
 		return "", fmt.Errorf("naming what a cache keeps: %w", err)

@@ -234,6 +234,9 @@ func (s *saving) commitTree(ctx context.Context, tree string, parents []string, 
 // not add, and commits of repositories inside that are nowhere else.
 func (s *saving) unsaved(ctx context.Context) ([]string, error) {
 	var lost []string
+	if info, err := os.Lstat(filepath.Join(s.root, ".git")); err == nil && info.IsDir() {
+		lost = append(lost, "a stage made it a repository of its own")
+	}
 	for _, args := range [][]string{
 		{"diff-files", "--name-only", "--ignore-submodules=none", "-z"},
 		{"ls-files", "--others", "--exclude-standard", "-z"},

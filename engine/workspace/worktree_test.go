@@ -312,6 +312,20 @@ func TestWorktreeOfAWorktree(t *testing.T) {
 	}
 }
 
+// TestWorktreeOfABareRepository has the project in the worktree of a repository that has no files of its own.
+func TestWorktreeOfABareRepository(t *testing.T) {
+	bare, linked := filepath.Join(t.TempDir(), "bare"), filepath.Join(t.TempDir(), "linked")
+	git(t, t.TempDir(), "clone", "-q", "--bare", repo(t), bare)
+	git(t, bare, "worktree", "add", "-q", linked)
+	wt := made(t, linked)
+	read(t, wt.Workspace())
+	write(t, filepath.Join(wt.Path, "x.txt"), "x")
+	closed(t, wt)
+	if got := files(t, bare, wt.Branch); !slices.Contains(got, "x.txt") {
+		t.Errorf("the branch holds %q", got)
+	}
+}
+
 // TestWorktreeWhoseStageUsesGit has what an agent may do with git in its worktree.
 func TestWorktreeWhoseStageUsesGit(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -403,6 +417,12 @@ func TestWorktreeThatHoldsWhatNoCommitKeeps(t *testing.T) {
 			git(t, dir, "init", "-q", "inner")
 			git(t, filepath.Join(dir, "inner"), "commit", "-q", "--allow-empty", "-m", "x")
 		}, `the repository "inner" in it has commits that no other has`},
+		"it became a repository itself": {func(t *testing.T, dir string) {
+			if err := os.Remove(filepath.Join(dir, ".git")); err != nil {
+				t.Fatal(err)
+			}
+			git(t, dir, "init", "-q")
+		}, "a stage made it a repository of its own"},
 		"a clone of another": {func(t *testing.T, dir string) { git(t, dir, "clone", "-q", repo(t), "inner") }, ""},
 		"a clone that was changed": {func(t *testing.T, dir string) {
 			git(t, dir, "clone", "-q", repo(t), "inner")
