@@ -12,6 +12,9 @@ TOOL := $(GO) tool -modfile=.ci/tools/go.mod
 HISTORIES ?= 100000
 FUZZTIME ?= 10s
 
+# Whether `make bench` fails where a number is over its bound.
+BENCH_STRICT ?= 1
+
 .PHONY: help build test race lint check sweep bench demo demo-escalation golden fuzz sim clean
 
 help: ## list the targets
@@ -41,7 +44,7 @@ check: lint test ## the gate before a commit: lint, and all tests with the impor
 sweep: ## kill the real command at each point of a run, fill its disk, and print how many points there were
 	$(GO) test -v -count 1 ./cmd/pipe/sweep | grep -E '^(kill points|levels|ok|FAIL|panic|---)|^ +--- FAIL|_test.go:'
 
-bench: ## measure what must stay cheap, as ratios within one run; BENCH_STRICT=1 fails where it is not
+bench: ## measure what must stay cheap, as ratios within one run, and fail where it is not; BENCH_STRICT=0 only tells
 	BENCH_STRICT=$(BENCH_STRICT) $(GO) test -run '^$$' -bench '^BenchmarkNumbers$$' -benchtime 1x -count 1 -timeout 60m ./cmd/pipe
 
 demo: build ## the shipped bug-fix pipeline on a small repository, with recorded agents

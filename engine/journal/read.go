@@ -94,6 +94,9 @@ func (t *Tail) next(fn func(Line) error) (torn int64, err error) {
 		return 0, fmt.Errorf("open the journal %q: %w", path, bare(err))
 	}
 	s := &scanner{r: f, path: path, pos: t.pos.Offset, line: t.pos.Line, seq: t.pos.Seq, head: t.pos.Offset > 0, buf: t.buf}
+	if s.buf == nil { // most journals are small, and who lists runs reads many
+		s.buf = make([]byte, min(max(info.Size()-t.pos.Offset, 0)+1, firstHeld))
+	}
 	if info.Size() < t.pos.Offset {
 		return 0, s.damage(info.Size(), "it ends before what was read of it earlier", nil)
 	}

@@ -7,6 +7,9 @@ import (
 	"io"
 )
 
+// firstHeld is how much of a long journal is read at once, until a line needs more.
+const firstHeld = 64 << 10
+
 // maxRereads bounds how often a line that looks damaged is read again.
 const maxRereads = 16
 
@@ -113,7 +116,7 @@ func (s *scanner) fill() (bool, error) {
 	copy(s.buf, s.buf[s.at:s.end])
 	s.at, s.end = 0, s.end-s.at
 	if s.end == len(s.buf) {
-		grown := make([]byte, max(2*len(s.buf), 64<<10))
+		grown := make([]byte, max(2*len(s.buf), firstHeld))
 		copy(grown, s.buf[:s.end])
 		s.buf = grown
 	}
