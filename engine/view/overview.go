@@ -51,7 +51,7 @@ func (r *Run) Stages() []StageState {
 
 func (s *stage) overview() StageState {
 	o := StageState{Path: s.path, Status: s.status, Iteration: s.iteration, Attempt: s.attempts, Took: -1,
-		Composite: s.node != nil && s.node.Body != nil, Asked: s.approval != nil, Trouble: s.remark()}
+		Composite: s.isComposite(), Asked: s.approval != nil, Trouble: s.remark()}
 	if s.ended && (s.attempts > 0 || s.duration > 0) && s.status != machine.Running {
 		o.Took = s.duration
 	}
@@ -62,6 +62,15 @@ func (s *stage) overview() StageState {
 		}
 	}
 	return o
+}
+
+// isComposite reports whether the stage stands for others: its instances, or the stages of its body.
+func (s *stage) isComposite() bool {
+	if s.node == nil {
+		return false
+	}
+	_, item := splitIndex(s.path)
+	return s.node.Body != nil || s.node.ForEach != nil && item < 0
 }
 
 // Ask is one thing that a person is asked.

@@ -17,6 +17,7 @@ func TestStages(t *testing.T) {
 	r := view.New(&plan.Plan{Graph: plan.Graph{Nodes: []plan.Node{
 		{ID: "write"}, {ID: "review", Needs: []int{0}, Loop: loop}, {ID: "publish", Needs: []int{1}},
 		{ID: "child", Body: &plan.Graph{Nodes: []plan.Node{{ID: "x"}}}},
+		{ID: "each", ForEach: &plan.ForEach{}},
 	}}})
 	item := feedback.Item{ID: "review.1", Severity: feedback.Blocking, Status: feedback.Open, Sources: []string{"review"}}
 	code := 2
@@ -31,6 +32,7 @@ func TestStages(t *testing.T) {
 		machine.ApprovalAsked{Stage: "publish", Iteration: 1, Message: "publish it?\n\x1b[2Jnow"},
 		machine.EscalationRaised{Escalation: feedback.Escalation{ID: "x1", Sources: []string{"review"}, Target: "write",
 			Reason: feedback.ReasonIterationCap, Iterations: 2, Max: 3, Blocking: []feedback.Item{item}}},
+		machine.StageStarted{Stage: "each[1]", Iteration: 1, Attempt: 1, Effect: "e4", At: 50},
 	} {
 		r.Apply(machine.Instant(i+1), rec)
 	}
@@ -54,6 +56,8 @@ func TestStages(t *testing.T) {
 		`publish waiting 1.0 since=0 took=-1 items=0 "waits for an approval"`,
 		`child pending 0.0 since=0 took=-1 items=0 "" composite`,
 		`child/x pending 0.0 since=0 took=-1 items=0 ""`,
+		`each pending 0.0 since=0 took=-1 items=0 "" composite`,
+		`each[1] running 1.1 since=50 took=-1 items=0 ""`,
 	}
 	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
 		t.Errorf("the stages are\n%s\nwant\n%s", g, w)
