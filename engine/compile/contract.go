@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/source"
@@ -53,10 +54,10 @@ func compileContract(name string, doc *specs.Contract, diags *diag.List) *contra
 	plainText(diags, doc.Description)
 	ct.inputs = schemaParams(diags, doc.Inputs, "input")
 	ct.outputs = schemaParams(diags, doc.Outputs, "output")
-	inputs := paramsType(ct.inputs)
-	both := value.ObjectOf(slices.Concat(inputs.Fields, paramsType(ct.outputs).Fields)...)
-	ct.pre = contractChecks(name, doc.PreChecks, newBareScope(inputs, both.FieldNames(), "pre_checks"), diags)
-	ct.post = contractChecks(name, doc.PostChecks, newBareScope(both, nil, "post_checks"), diags)
+	inputs, outputs := paramsType(ct.inputs), paramsType(ct.outputs)
+	both := value.ObjectOf(slices.Concat(inputs.Fields, outputs.Fields)...)
+	ct.pre = contractChecks(name, doc.PreChecks, scope.NewBare(inputs, outputs.FieldNames()), diags)
+	ct.post = contractChecks(name, doc.PostChecks, scope.NewBare(both, nil), diags)
 	return ct
 }
 
@@ -68,6 +69,27 @@ func schemaParams(diags *diag.List, s *specs.Schema, what string) []plan.Param {
 	out := append(params(diags, s.Required, what), params(diags, s.Optional, what)...)
 	for i := len(s.Required); i < len(out); i++ {
 		out[i].Required = false
+	}
+	return out
+}
+
+// contractChecks compiles a list of a contract's checks.
+func contractChecks(name string, cs []*specs.Check, sc *scope.Bare, diags *diag.List) []plan.Check {
+	var out []plan.Check
+	for _, ck := range cs {
+		if ck.Validation == nil {
+			continue
+		}
+		e := sc.Condition(ck.Validation, diags)
+		if e == nil {
+			continue
+		}
+		p := plan.Check{Description: e.Source, Validation: *e, Contract: name}
+		if ck.Description != nil {
+			plainText(diags, ck.Description)
+			p.Description = ck.Description.Value
+		}
+		out = append(out, p)
 	}
 	return out
 }

@@ -66,11 +66,12 @@ func routingContract(doc *specs.Contract, diags *diag.List) *plan.Contract {
 	var found diag.List
 	before := routingFields(doc.Inputs, scope.RoutingInputs(), "input", diags)
 	after := routingFields(doc.Outputs, scope.RoutingOutputs(), "output", diags)
-	in, both := value.ObjectOf(before...), value.ObjectOf(slices.Concat(before, after)...)
+	in, out := value.ObjectOf(before...), value.ObjectOf(after...)
+	both := value.ObjectOf(slices.Concat(before, after)...)
 	ct := &plan.Contract{
 		Name:       RoutingContract,
-		PreChecks:  contractChecks(RoutingContract, doc.PreChecks, newBareScope(in, both.FieldNames(), "pre_checks"), &found),
-		PostChecks: contractChecks(RoutingContract, doc.PostChecks, newBareScope(both, nil, "post_checks"), &found),
+		PreChecks:  contractChecks(RoutingContract, doc.PreChecks, scope.NewBare(in, out.FieldNames()), &found),
+		PostChecks: contractChecks(RoutingContract, doc.PostChecks, scope.NewBare(both, nil), &found),
 	}
 	for _, d := range found {
 		if d.Severity == diag.Error { // what is only odd is so by the types that the contract declares

@@ -1,4 +1,4 @@
-package compile
+package scope
 
 import (
 	"fmt"
@@ -14,54 +14,30 @@ import (
 	"example.com/pipe/specs"
 )
 
-// bareScope is what the checks of a contract see: names without an object before them.
-type bareScope struct {
+// Bare types conditions that read names without an object before them: the checks of contracts. What is written
+// for people is answered with the expression to write.
+type Bare struct {
 	typ   value.Type
 	env   *expr.Env
-	later []string // names that only post_checks see
+	later []string
 }
 
-func newBareScope(t value.Type, all []string, key string) *bareScope {
-	sc := &bareScope{typ: t, env: expr.NewEnv(t)}
-	for _, name := range all {
-		if _, known := t.Field(name); !known && key == "pre_checks" {
-			sc.later = append(sc.later, name)
-		}
-	}
-	return sc
+// NewBare gives the typer of conditions that see the fields of an object type. Later are names that they do not
+// see, since they are there only when the stage has run.
+func NewBare(t value.Type, later []string) *Bare {
+	return &Bare{typ: t, env: expr.NewEnv(t), later: later}
 }
 
-// contractChecks compiles a list of a contract's checks.
-func contractChecks(name string, cs []*specs.Check, sc *bareScope, diags *diag.List) []plan.Check {
-	var out []plan.Check
-	for _, ck := range cs {
-		if ck.Validation == nil {
-			continue
-		}
-		e := sc.compile(ck.Validation, diags)
-		if e == nil {
-			continue
-		}
-		p := plan.Check{Description: e.Source, Validation: *e, Contract: name}
-		if ck.Description != nil {
-			plainText(diags, ck.Description)
-			p.Description = ck.Description.Value
-		}
-		out = append(out, p)
-	}
-	return out
-}
-
-// compile compiles one validation; nil: it was reported as wrong.
-func (sc *bareScope) compile(v *specs.Expr, diags *diag.List) *plan.Expr {
+// Condition compiles a condition. Nil: it was reported as wrong.
+func (b *Bare) Condition(v *specs.Expr, diags *diag.List) *plan.Expr {
 	want := value.Of(value.Bool)
 	compile, lang := (*expr.Env).Compile, plan.ExprLanguage
 	if v.CEL {
 		compile, lang = (*expr.Env).CompileCEL, plan.CELLanguage
 	}
-	prog, ds := compile(sc.env, v.Scalar, want)
+	prog, ds := compile(b.env, v.Scalar, want)
 	if prog == nil && !v.CEL {
-		ds = sc.explain(v.Scalar, ds)
+		ds = b.explain(v.Scalar, ds)
 	}
 	diags.Add(ds...)
 	if prog == nil {
@@ -73,28 +49,28 @@ func (sc *bareScope) compile(v *specs.Expr, diags *diag.List) *plan.Expr {
 
 // explain answers a validation that does not compile: one that is written for people with the expression to
 // write, or an example of this contract's names.
-func (sc *bareScope) explain(v source.Scalar, ds []diag.Diagnostic) []diag.Diagnostic {
+func (b *Bare) explain(v source.Scalar, ds []diag.Diagnostic) []diag.Diagnostic {
 	text := strings.TrimSpace(v.Text)
 	from := strings.Index(v.Text, text)
 	d := diag.Diagnostic{
 		Severity: diag.Error, Code: expr.CodeNotExpression, Span: v.At(from, from+len(text)),
 		Message: fmt.Sprintf("want an expression, got a sentence: %q", clip(text)),
 	}
-	switch m, ok := sentence.Rewrite(text, sc.typ); {
+	switch m, ok := sentence.Rewrite(text, b.typ); {
 	case !ok:
 	case m.Always != "":
 		d.Help = m.Always + "; drop this check"
 		return []diag.Diagnostic{d}
-	case sc.compiles(m.Expr):
-		d.Help = "write validation: " + quoteYAML(m.Expr)
+	case b.compiles(m.Expr):
+		d.Help = "write validation: '" + strings.ReplaceAll(m.Expr, "'", "''") + "'"
 		return []diag.Diagnostic{d}
 	}
 	for i := range ds {
 		switch ds[i].Code {
 		case expr.CodeNotExpression:
-			ds[i].Help = "write what must hold of this contract's names" + sc.example()
+			ds[i].Help = "write what must hold of this contract's names" + b.example()
 		case expr.CodeUnknownName:
-			if name := sc.laterName(v, ds[i]); name != "" {
+			if name := b.laterName(v, ds[i]); name != "" {
 				ds[i].Message = fmt.Sprintf("%q is an output, which is not there before the stage has run", name)
 				ds[i].Help = "move the check to post_checks"
 			}
@@ -104,8 +80,8 @@ func (sc *bareScope) explain(v source.Scalar, ds []diag.Diagnostic) []diag.Diagn
 }
 
 // laterName gives the output that an unknown name of a pre_check is.
-func (sc *bareScope) laterName(v source.Scalar, d diag.Diagnostic) string {
-	for _, name := range sc.later {
+func (b *Bare) laterName(v source.Scalar, d diag.Diagnostic) string {
+	for _, name := range b.later {
 		for at := 0; ; at += len(name) {
 			i := strings.Index(v.Text[at:], name)
 			if i < 0 {
@@ -121,16 +97,16 @@ func (sc *bareScope) laterName(v source.Scalar, d diag.Diagnostic) string {
 }
 
 // compiles reports whether an expression that is to be shown as help is right.
-func (sc *bareScope) compiles(text string) bool {
-	prog, _ := sc.env.Compile(source.NewScalar(text, source.Span{}, nil), value.Of(value.Bool))
+func (b *Bare) compiles(text string) bool {
+	prog, _ := b.env.Compile(source.NewScalar(text, source.Span{}, nil), value.Of(value.Bool))
 	return prog != nil
 }
 
 // example gives conditions over names of the scope, of different kinds where there are some.
-func (sc *bareScope) example() string {
+func (b *Bare) example() string {
 	var out []string
 	var kinds []value.Kind
-	for _, f := range sc.typ.Fields {
+	for _, f := range b.typ.Fields {
 		text := ""
 		switch t := f.Type; {
 		case slices.Contains(kinds, t.Kind):
