@@ -56,12 +56,17 @@ type Stage struct {
 	Approval    *Asking  `json:"approval,omitempty"`
 	AfterError  bool     `json:"continue_on_error,omitempty"`
 
+	Bound
+
+	Inside *Graph `json:"inside,omitempty"` // of a pipeline
+}
+
+// Bound is how often a stage can run at the most, as long as no person grants more.
+type Bound struct {
 	MostRuns  int  `json:"most_runs"`               // of it, or of each of its items
 	MostTries int  `json:"most_tries"`              // of these runs, with all retries
 	PerItem   bool `json:"per_item,omitempty"`      // the figures are of each item
 	ForItems  int  `json:"runs_for_item,omitempty"` // further runs for each item whose review sends work back
-
-	Inside *Graph `json:"inside,omitempty"` // of a pipeline
 }
 
 // Asking is what a person is asked before a stage.
@@ -159,7 +164,7 @@ func (s setting) graph(g *plan.Graph) *Graph {
 		out.Steps[step[i]] = append(out.Steps[step[i]], g.Nodes[i].ID)
 		st := explainStage(g, i)
 		b := s.bounds[i]
-		st.MostRuns, st.MostTries, st.PerItem, st.ForItems = b.Runs, b.Tries, b.PerItem, b.Items
+		st.Bound = Bound{b.Runs, b.Tries, b.PerItem, b.Items}
 		if n := &g.Nodes[i]; n.Body != nil {
 			in := setting{bounds: b.Body, around: b, exhausted: s.exhausted}
 			switch n.OnEscalation {
@@ -178,8 +183,7 @@ func (s setting) graph(g *plan.Graph) *Graph {
 	if g.Finally != nil {
 		for i := range g.Finally.Nodes {
 			st := explainStage(g.Finally, i)
-			st.MostRuns, st.PerItem, st.ForItems = s.around.Runs, s.around.PerItem, s.around.Items
-			st.MostTries = st.MostRuns * max(1, g.Finally.Nodes[i].Retry.MaxAttempts)
+			st.Bound = Bound{s.around.Runs, s.around.Runs * max(1, g.Finally.Nodes[i].Retry.MaxAttempts), s.around.PerItem, s.around.Items}
 			out.Finally = append(out.Finally, st)
 		}
 	}

@@ -109,15 +109,7 @@ func (d *decider) take(ev Event) bool {
 		}
 		return d.ignore(ev, e.Effect, "no try with this effect is running")
 	case TimerFired:
-		switch o := d.s.find(e.Effect); {
-		case o != nil && o.kind == timerEffect:
-			d.emit(RetryDue{Stage: o.inst.path, Effect: e.Effect})
-			return true
-		case o != nil && o.kind == deadlineEffect:
-			d.passed(o, true)
-			return true
-		}
-		return d.ignore(ev, e.Effect, "no timer with this effect is open")
+		return d.timerFired(e)
 	case Notified:
 		if o := d.s.find(e.Effect); o != nil && o.kind == notifyEffect {
 			d.emit(NotifyFinished{Effect: e.Effect, Escalation: o.escalation, At: d.at, Class: e.Class, Message: e.Message})
@@ -142,6 +134,19 @@ func (d *decider) take(ev Event) bool {
 		return d.answer(e) || passed && e.Live
 	}
 	return d.ignore(ev, "", "this version does not know the event")
+}
+
+// timerFired goes on with what a timer held up.
+func (d *decider) timerFired(e TimerFired) bool {
+	switch o := d.s.find(e.Effect); {
+	case o != nil && o.kind == timerEffect:
+		d.emit(RetryDue{Stage: o.inst.path, Effect: e.Effect})
+		return true
+	case o != nil && o.kind == deadlineEffect:
+		d.passed(o, true)
+		return true
+	}
+	return d.ignore(e, e.Effect, "no timer with this effect is open")
 }
 
 func (d *decider) start(e Start) bool {

@@ -97,7 +97,7 @@ func (d *decider) dropDependents(failed *instance) {
 		queue = queue[1:]
 		for _, n := range i.frame.graph.dependents[i.slot] {
 			for _, dep := range d.dependentParts(i, i.frame.slots[n]) {
-				if dep.status == Pending || dep.status == Stale || dep.status == Waiting || dep.isRejected() {
+				if dep.status == Pending || dep.status == Stale || dep.status == Waiting || dep.status == Rejected {
 					d.notRun(dep, failed)
 					queue = append(queue, dep)
 				}

@@ -247,9 +247,6 @@ func (i *instance) isDone() bool {
 // isFinal reports whether i stands in a finally.
 func (i *instance) isFinal() bool { return i.frame.of != nil }
 
-// isRejected reports whether a person rejected the start of i, which waits for the routing of that.
-func (i *instance) isRejected() bool { return i.status == Rejected }
-
 // failed reports whether i can't meet those who need it any more.
 func (i *instance) failed() bool {
 	return i.status == NotRun || i.status == Cancelled || (i.status == Failed && !i.node.ContinueOnError)

@@ -145,16 +145,6 @@ func runReason(rec machine.Record) string {
 	return ""
 }
 
-func finallyReason(rec machine.Record) string {
-	switch rec := rec.(type) {
-	case machine.FinallyStarted:
-		return "all else had ended (" + rec.Status.String() + "): finally began"
-	case machine.FinallyFinished:
-		return "finally ended: " + rec.Status.String()
-	}
-	return ""
-}
-
 // pendingReason says why a stage has not come to its start.
 func (r explainer) pendingReason(s *stage) string {
 	if r.status.Ended() {
