@@ -57,7 +57,7 @@ func eatenMessage(code diag.Code, what, raw string) string {
 		first = first[:1]
 	}
 	if !strings.Contains(indicators, first) {
-		return "inside { } and [ ] YAML splits " + what + " at its brackets and commas; it must be quoted"
+		return "inside { } and [ ] YAML splits " + what + " at its brackets, commas and question marks; it must be quoted"
 	}
 	return "YAML gives the \"" + first + "\" that starts " + what + " a meaning of its own; it must be quoted"
 }
@@ -98,6 +98,7 @@ var (
 	keyValue   = regexp.MustCompile(`^(\s*(?:- +)*)([A-Za-z_][A-Za-z0-9_-]*):[ \t]+(\S.*)$`)
 	listItem   = regexp.MustCompile(`^(\s*(?:- +)+)(\S.*)$`)
 	flowKey    = regexp.MustCompile(`[{,]\s*([A-Za-z_][A-Za-z0-9_-]*):[ \t]+`)
+	celForm    = regexp.MustCompile(`^\{\s*cel\s*:`) // the expression is what stands in it
 	blockStart = regexp.MustCompile(`^[|>][+-]?[1-9]?[+-]?[ \t]*(#.*)?$`)
 )
 
@@ -160,7 +161,10 @@ func (doc *document) eatenIn(line int) (eaten, bool) {
 			if e.code = classify(raw, e.expr); e.code == "" && e.expr && !quoted(raw) && strings.ContainsAny(raw, "[]{}?,") {
 				e.code = codeIndicator
 			}
-			if e.expr && e.code != "" {
+			if !e.expr && !quoted(raw) && strings.ContainsRune(raw, '?') {
+				e.code = codeIndicator // the parser ends plain text there
+			}
+			if e.code != "" && (e.expr || e.code == codeIndicator) {
 				return e, true
 			}
 		}
@@ -179,7 +183,7 @@ func closes(s string) bool {
 
 // collection reports whether a value is a { } or [ ] of YAML's rather than an expression.
 func collection(key, raw string) bool {
-	return (raw[0] == '{' || raw[0] == '[') && !slices.Contains(exprKeys[:3], key)
+	return (raw[0] == '{' || raw[0] == '[') && !slices.Contains(exprKeys[:3], key) || celForm.MatchString(raw)
 }
 
 // isExpr reports whether the value of a key is an expression or holds one.

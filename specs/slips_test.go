@@ -37,6 +37,22 @@ func TestTabs(t *testing.T) {
 	}
 }
 
+// The parser ends plain text inside { } at a question mark, which people write in messages.
+func TestQuestionMark(t *testing.T) {
+	_, l := ParsePipeline(source.NewFile("p.yaml",
+		"name: p\nversion: 1\nstages:\n  - id: a\n    run: x\n    requires_approval: {message: Publish it?, timeout: 1h}\n    tmeout: 3m\n"))
+	got := l.Text()
+	for _, want := range []string{`p.yaml:6:34: error: inside { } and [ ] YAML splits this text at its brackets, commas and question marks`,
+		`write message: 'Publish it?'`, `did you mean "timeout"?`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	if len(l) != 2 {
+		t.Errorf("want two mistakes, got\n%s", got)
+	}
+}
+
 // A slip in a required key is one mistake.
 func TestSlipInARequiredKey(t *testing.T) {
 	for text, want := range map[string]string{
