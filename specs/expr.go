@@ -12,7 +12,7 @@ import (
 // expr reads an expression. What YAML made of one that it did not take for text is told apart from other
 // mistakes, with the quoted rewrite.
 func (r *reader) expr(n *yaml.Node, key, what string) *Expr {
-	if r.isCEL(n) {
+	if r.isCEL(n) || n.Kind == yaml.MappingNode && len(n.Content) == 2 && strings.EqualFold(n.Content[0].Value, "cel") {
 		if sc := r.cel(n, what); sc != nil {
 			return &Expr{*sc, true}
 		}
