@@ -105,7 +105,7 @@ func (d *decider) routing(i *instance, action feedback.Action, c feedback.Counte
 			case plan.RoutingSourceStage:
 				v = i.node.ID
 			case plan.RoutingSourceRole:
-				v = i.node.Role.String()
+				v = i.routedRole().String()
 			case plan.RoutingTargetStage:
 				v = target.node.ID
 			case plan.RoutingTargetRole:
@@ -133,6 +133,15 @@ func (d *decider) routing(i *instance, action feedback.Action, c feedback.Counte
 		}
 		return out
 	}
+}
+
+// routedRole is the role of a source. A rejection is a person's review, whatever the stage is for that waited
+// for it.
+func (i *instance) routedRole() plan.Role {
+	if i.returns() {
+		return plan.Review
+	}
+	return i.node.Role
 }
 
 func (d *decider) routedBrief(action feedback.Action, c feedback.Counter, blocking []feedback.Item) value.Value {
