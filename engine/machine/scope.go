@@ -189,7 +189,7 @@ func (p *preparation) readable(i *instance) *value.Object {
 	}
 	outputs := value.NewObject()
 	for _, o := range i.node.Outputs {
-		outputs.Set(o.Name, i.outputList(o.Name))
+		outputs.Set(o.Name, outputList(i, o.Name))
 	}
 	out.Set(plan.StageStatus, itemOf(i, p.i.item).status.String())
 	out.Set(plan.StageOutputs, outputs)
@@ -197,7 +197,7 @@ func (p *preparation) readable(i *instance) *value.Object {
 }
 
 // outputList gives one output of all items of a for_each, in their order.
-func (i *instance) outputList(name string) value.List {
+func outputList(i *instance, name string) value.List {
 	list := make(value.List, len(i.items))
 	for k, item := range i.items {
 		list[k], _ = item.outputs.Get(name)
@@ -364,7 +364,7 @@ func (d *decider) compositeOutputs(i *instance) (*value.Object, error) {
 	}
 	out := value.NewObject()
 	for _, p := range i.node.Outputs {
-		out.Set(p.Name, i.outputList(p.Name))
+		out.Set(p.Name, outputList(i, p.Name))
 	}
 	return out, nil
 }
