@@ -1,4 +1,4 @@
-// Package specs is the language: it reads pipeline documents and pipe.yaml from YAML into syntax trees whose
+// Package specs is the language: it reads pipelines, contracts and pipe.yaml from YAML into syntax trees whose
 // every leaf has a span, and reports all mistakes of shape in one go.
 //
 // It knows keys, kinds and enumerations, not meaning: names, types and the graph are engine/compile's. A
@@ -8,7 +8,7 @@
 // A document goes through these steps, in this order: its size and characters are checked (load, text.go);
 // YAML parses it, and where YAML gives up, the mistake is reported and taken out, value by value where YAML
 // took an expression for something else (eaten.go), else by cutting the text (load.go); the nodes are read
-// by tables of keys (pipeline.go, stage.go, project.go) with the readers of leaf.go and tree.go. What YAML
+// by tables of keys (pipeline.go, stage.go, contract.go, project.go) with the readers of leaf.go and tree.go. What YAML
 // decoded is traced back to the text (trace.go, block.go), so that a place inside an expression is exact in
 // every style of scalar.
 //

@@ -10,6 +10,8 @@
 // source, the type it must give, and the types of just the names it reads, so that NewEvaluator compiles
 // it at run time against the same types and gives the same results.
 //
+// A stage that names a contract is held to it, and what is routed is held to that of routings (contract.go).
+//
 // Below it, graph orders stages and says which runs before which, and scope types what expressions read.
 //
 // Words and shape of documents are package specs' work, advice on a sound plan is package check's, and

@@ -14,7 +14,8 @@ func (e *Expr) ReadStages() []string {
 	return t.FieldNames()
 }
 
-// Exprs walks all expressions of the node, but not of its body.
+// Exprs walks all expressions of the node that see its scope: not those of its body, and not the checks of its
+// contract, whose bare names are no names of the scope.
 func (n *Node) Exprs() iter.Seq[*Expr] {
 	return func(yield func(*Expr) bool) {
 		n.walk(yield)
@@ -48,7 +49,7 @@ func (n *Node) walk(yield func(*Expr) bool) bool {
 	}
 	for _, cs := range [][]Check{n.PreChecks, n.PostChecks} {
 		for i := range cs {
-			if !yield(&cs[i].Validation) {
+			if cs[i].Contract == "" && !yield(&cs[i].Validation) {
 				return false
 			}
 		}

@@ -31,6 +31,9 @@ package plan
 //	post_checks                     the same and outputs, exit_code
 //
 // In finally run.status is succeeded, failed or cancelled, and stages holds all stages of the graph.
+// The checks of a stage's contract (Check.Contract) see none of these, but the stage's inputs by their bare names,
+// and in post_checks its outputs by theirs: null where it was given, or gave, none.
+//
 // Items have the fields of feedback items as their JSON spells them.
 const (
 	ScopeInputs    = "inputs"

@@ -28,6 +28,9 @@ func NewBare(t value.Type, later []string) *Bare {
 	return &Bare{typ: t, env: expr.NewEnv(t), later: later}
 }
 
+// CodeConstant is the code of a check that decides nothing, the same as that of package check's advice.
+const CodeConstant diag.Code = "constant-condition"
+
 // Condition compiles a condition. Nil: it was reported as wrong.
 func (b *Bare) Condition(v *specs.Expr, diags *diag.List) *plan.Expr {
 	want := value.Of(value.Bool)
@@ -44,6 +47,10 @@ func (b *Bare) Condition(v *specs.Expr, diags *diag.List) *plan.Expr {
 		return nil
 	}
 	start := len(v.Text) - len(strings.TrimLeft(v.Text, " \t\r\n"))
+	if len(prog.Refs()) == 0 {
+		diags.Warnf(CodeConstant, v.At(start, start+len(strings.TrimSpace(v.Text))), "this check reads nothing, so that its answer is always the same").
+			Help = "read a name that the contract declares" + b.example()
+	}
 	return &plan.Expr{Source: strings.TrimSpace(v.Text), Language: lang, Type: want, Scope: prog.Scope(), File: v.Span.File, At: v.Pos(start)}
 }
 

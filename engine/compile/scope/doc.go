@@ -8,5 +8,7 @@
 // of are looked up: a scope stays small in a document of ten thousand stages. Package plan names the keys
 // of scopes.
 //
+// A Bare types conditions that see none of this, but a few names of their own: the checks of contracts.
+//
 // It knows nothing of how a stage is carried out; that is package compile's, which gives it the stages.
 package scope
