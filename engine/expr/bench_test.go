@@ -55,3 +55,13 @@ func BenchmarkEval(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkCompileCEL(b *testing.B) {
+	env := NewEnv(sampleScope())
+	src := plain(`!inputs.fast && stages.plan.status == "succeeded" && stages.plan.outputs.n.orValue(0) > 3`)
+	for b.Loop() {
+		if p, ds := env.CompileCEL(src, boolType); p == nil {
+			b.Fatal(messages(ds))
+		}
+	}
+}

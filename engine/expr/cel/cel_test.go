@@ -1,6 +1,7 @@
 package cel
 
 import (
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -92,5 +93,18 @@ func TestNames(t *testing.T) {
 	}
 	if UnknownKind.String() != "unknown" || NoFunction.String() != "no function" || Kind(200).String() != "unknown" {
 		t.Error("kinds have the names of their list")
+	}
+}
+
+// Only the generated parser of cel-go is linked: the rest would cost each start of the program.
+func TestLinksTheParserAlone(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dep := range strings.Fields(string(out)) {
+		if strings.HasPrefix(dep, "google.golang.org/") || strings.HasPrefix(dep, "github.com/google/cel-go/") && dep != "github.com/google/cel-go/parser/gen" {
+			t.Errorf("%s is linked", dep)
+		}
 	}
 }
