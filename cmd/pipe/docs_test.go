@@ -236,7 +236,7 @@ func TestDocExamples(t *testing.T) {
 			dir := t.TempDir()
 			pipelines := 0
 			for _, e := range examples(text) {
-				if e.language != "yaml" {
+				if !slices.Contains([]string{"yaml", "bash", "python"}, e.language) {
 					continue
 				}
 				first, _, _ := strings.Cut(e.text, "\n")
