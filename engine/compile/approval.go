@@ -54,7 +54,11 @@ func (c *compiler) approval(i int) {
 	}
 	s.node.Approval = out
 	if c.opt.Unattended && a.OnTimeout == nil {
-		d := c.diags.Errorf(CodeUnattended, a.Span, "%s asks a person, and nobody attends the run", c.known.Label(i))
+		at := a.Span
+		if s.syn.Gate != nil {
+			at = s.syn.Uses.Span
+		}
+		d := c.diags.Errorf(CodeUnattended, at, "%s asks a person, and nobody attends the run", c.known.Label(i))
 		d.Help = "say what holds without an answer: on_timeout: reject, approve or fail; or let the run be attended"
 	}
 	if c.opt.Unattended && a.OnTimeout != nil && a.Timeout != nil {
