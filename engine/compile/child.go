@@ -30,6 +30,9 @@ type Child struct {
 // next one twice would else make a plan of any size.
 const maxStages = 100_000
 
+// maxDeep bounds how deep pipelines run one another: a path, and what is kept of a plan, grows with each.
+const maxDeep = 30
+
 // compiledChild is a pipeline as the stages that run it see it.
 type compiledChild struct {
 	*Child
@@ -107,6 +110,10 @@ func (c *compiler) compileChild(ch *Child, at source.Span) *compiledChild {
 	}
 	if done, ok := c.family.done[file]; ok {
 		return done
+	}
+	if len(c.family.open) > maxDeep {
+		c.diags.Errorf(CodePipeline, at, "pipelines run one another more than %d levels deep here", maxDeep)
+		return nil
 	}
 	opt := c.opt
 	opt.PromptFile, opt.Pipeline = ch.PromptFile, ch.Pipeline

@@ -63,12 +63,12 @@ func TestChildrenThatMultiply(t *testing.T) {
 	var find func(ref string) (*Child, error)
 	find = func(ref string) (*Child, error) {
 		n := len(ref)
-		if n > 40 {
+		if n > 25 {
 			return nil, errors.New("there is none")
 		}
 		next := ref + "x"
 		text := running("pipeline: "+next, "pipeline: "+next)
-		if n == 40 {
+		if n == 25 {
 			text = running("run: x")
 		}
 		doc, ds := specs.ParsePipeline(source.NewFile(ref+".yaml", text))
@@ -77,6 +77,21 @@ func TestChildrenThatMultiply(t *testing.T) {
 	opt.Pipeline = find
 	_, ds := compileText(t, running("pipeline: x"), opt)
 	if len(ds) != 1 || !strings.Contains(ds.Short(), "this one has more than 100000 stages [pipeline]") {
+		t.Errorf("got %s", ds.Short())
+	}
+}
+
+// A row of pipelines that each run the next one ends somewhere.
+func TestChildrenThatAreDeep(t *testing.T) {
+	opt := options(t)
+	var find func(ref string) (*Child, error)
+	find = func(ref string) (*Child, error) {
+		doc, ds := specs.ParsePipeline(source.NewFile(ref+".yaml", running("pipeline: "+ref+"x")))
+		return &Child{Name: ref, Doc: doc, Diags: ds, Pipeline: find}, nil
+	}
+	opt.Pipeline = find
+	_, ds := compileText(t, running("pipeline: x"), opt)
+	if len(ds) != 1 || !strings.Contains(ds.Short(), "more than 30 levels deep") {
 		t.Errorf("got %s", ds.Short())
 	}
 }

@@ -181,6 +181,6 @@ func plainText(diags *diag.List, l *specs.Leaf[string]) {
 func unevaluated(diags *diag.List, l *specs.Leaf[string], key string) {
 	if l != nil && expr.HasExpr(l.Value) {
 		d := diags.Errorf(scope.CodeTemplateHere, l.Span, "${{ }} is not evaluated in %s", key)
-		d.Help = fmt.Sprintf("it works in inputs, outputs, env, prompt, dir and an approval's message; %s must be known before the run", key)
+		d.Help = fmt.Sprintf("it works in inputs, outputs, env, with, prompt, dir, allowed_paths and an approval's message; %s must be known before the run", key)
 	}
 }
