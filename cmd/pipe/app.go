@@ -40,6 +40,7 @@ type app struct {
 
 // runMain runs the command line of this process and returns its exit status.
 func runMain() int {
+	growHeap(heapOfCommand)
 	// A closed pipe is an error of the write and not the end of the process: a run goes on without a reader.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	dir, err := os.Getwd()

@@ -26,6 +26,7 @@ func withProcesses(fn func([]stage.Kind) error) error {
 	if err := proc.Subreaper(); err != nil {
 		return fmt.Errorf("become the parent of what stages leave behind: %w", err)
 	}
+	growHeap(heapOfRun)
 	starter := proc.NewStarter()
 	defer starter.Close()
 	return fn(kinds(starter))

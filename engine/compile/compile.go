@@ -133,8 +133,12 @@ func (c *compiler) graph(inputs []plan.Param) plan.Graph {
 // names gives each stage its id. Of stages with the same id the first keeps it.
 func (c *compiler) names(g *plan.Graph) {
 	c.stages = make([]*stageInfo, 0, len(c.doc.Stages)+len(c.doc.Finally))
+	// Those of all stages in one piece each: they are many, and none outlives the others.
+	infos, known := make([]stageInfo, cap(c.stages)), make([]scope.Stage, cap(c.stages))
 	for i, syn := range slices.Concat(c.doc.Stages, c.doc.Finally) {
-		s := &stageInfo{Stage: &scope.Stage{Target: -1, Span: spanOf(syn)}, syn: syn}
+		s := &infos[i]
+		s.Stage, s.syn = &known[i], syn
+		s.Target, s.Span = -1, spanOf(syn)
 		if s.Final = i >= len(g.Nodes); s.Final {
 			s.node = &g.Finally.Nodes[i-len(g.Nodes)]
 		} else {
