@@ -201,7 +201,7 @@ func explainStage(g *plan.Graph, i int) Stage {
 		s.Needs = append(s.Needs, g.Nodes[need].ID)
 	}
 	if n.When != nil {
-		s.When = n.When.Source
+		s.When = written(n.When)
 	}
 	if f := n.ForEach; f != nil {
 		s.ForEach = f.As + " in " + itemsText(&f.Items)
@@ -233,10 +233,18 @@ func short(d plan.Duration) string {
 	return s
 }
 
+// written gives an expression with its language, if that is CEL: the same text may mean something else there.
+func written(e *plan.Expr) string {
+	if e.Language == plan.CELLanguage {
+		return "{cel: " + e.Source + "}"
+	}
+	return e.Source
+}
+
 // itemsText says where the items of a for_each come from.
 func itemsText(t *plan.Template) string {
 	if len(t.Parts) == 1 && t.Parts[0].Expr != nil {
-		return t.Parts[0].Expr.Source
+		return written(t.Parts[0].Expr)
 	}
 	if list, ok := t.Value.(value.List); ok {
 		if text, err := value.Format(list); err == nil {
