@@ -220,12 +220,30 @@ func (c *compiler) contractInput(i int, want plan.Param) {
 	s := c.stages[i]
 	ct := s.contract
 	typ := paramsType([]plan.Param{want}).Fields[0].Type
-	if own := findBinding(s.node.Inputs, want.Name); own != nil {
-		if !value.Assignable(own.Type, typ) {
-			d := c.diags.Errorf(CodeContract, s.inputSpan(want.Name), "input %q is %s here, and the contract %q says %s", want.Name, typeOf(own.Type), ct.name, typeOf(typ))
+	given, key := s.givenInputs()
+	isGiven := slices.ContainsFunc(given, func(e *specs.Entry) bool { return e.Name.Value == want.Name })
+	own := findBinding(s.node.Inputs, want.Name)
+	if own != nil && s.child != nil && own.Type.Optional && !isGiven { // an input of the pipeline that is null
+		switch {
+		case want.Required:
+			own = nil
+		case want.Default != nil && own.Type.Check(want.Default) == nil:
+			own.Value.Value = want.Default
+			isGiven = true
+		}
+	}
+	if own != nil {
+		has := own.Type
+		if s.child != nil && isGiven { // the type is that of the pipeline's input, which could be missing
+			has = has.NotNull()
+		}
+		if !value.Assignable(has, typ) {
+			d := c.diags.Errorf(CodeContract, s.inputSpan(want.Name), "input %q is %s here, and the contract %q says %s", want.Name, typeOf(has), ct.name, typeOf(typ))
 			d.Related = ct.declared(want.Name)
 		}
-		own.Type = typ
+		if s.child == nil {
+			own.Type = typ
+		}
 		return
 	}
 	at := s.syn.Contract.Span
@@ -236,8 +254,7 @@ func (c *compiler) contractInput(i int, want plan.Param) {
 		}
 		return
 	}
-	given, key := s.givenInputs()
-	if slices.ContainsFunc(given, func(e *specs.Entry) bool { return e.Name.Value == want.Name }) {
+	if isGiven {
 		return // its value was reported
 	}
 	d := c.diags.Errorf(CodeContract, at, "the contract %q requires the input %q, which %s does not give", ct.name, want.Name, c.known.Label(i))

@@ -61,32 +61,57 @@ func TestContractWants(t *testing.T) {
 	}
 }
 
-// TestContractStages compiles stages under contracts. What is wrong with a contract itself is reported in its
-// own file.
+// TestContractStages compiles stages under contracts.
 func TestContractStages(t *testing.T) {
-	const file = "testdata/contracts/stages/stages.yaml"
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob("testdata/contracts/stages/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
 	}
-	doc, ds := specs.ParsePipeline(source.NewFile("stages.yaml", string(text)))
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, ds := underContracts(t, filepath.Base(file), string(text))
+			checkWants(t, string(text), slices.DeleteFunc(ds, func(d diag.Diagnostic) bool { return d.Span.File != filepath.Base(file) }))
+		})
+	}
+}
+
+// underContracts reads and compiles a document where there are contracts.
+func underContracts(t *testing.T, name, text string) (*plan.Plan, diag.List) {
+	t.Helper()
+	doc, ds := specs.ParsePipeline(source.NewFile(name, text))
 	opt := options(t)
 	opt.Contracts = goodContracts
-	_, more := Compile(doc, opt)
+	p, more := Compile(doc, opt)
 	ds.Add(more...)
-	var elsewhere diag.List
-	ds = slices.DeleteFunc(ds.Sorted(), func(d diag.Diagnostic) bool {
-		if d.Span.File != "stages.yaml" {
-			elsewhere.Add(d)
-			return true
-		}
-		return false
-	})
-	checkWants(t, string(text), ds)
+	return p, ds.Sorted()
+}
+
+// What is wrong with a contract is said once, in its own file, however many stages name it.
+func TestContractDiagnostics(t *testing.T) {
+	_, ds := underContracts(t, "p.yaml", running("run: x, contract: broken", "run: x, contract: broken", "pipeline: look, with: {what: x}, contract: broken"))
 	const want = "contracts/broken.yaml:2:1: error: unknown key \"inputschema\" in the contract; did you mean \"input_schema\"? [unknown-key]\n" +
 		"contracts/broken.yaml:3:28: error: unknown name \"x\"; a text needs quotes [unknown-name]\n"
-	if got := elsewhere.Short(); got != want {
-		t.Errorf("of contracts:\n%s", got)
+	if got := ds.Short(); got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+// The routings of a pipeline that another one runs are held to the contract of routings too; a person's rejection
+// is none.
+func TestRoutingInside(t *testing.T) {
+	for text, want := range map[string]bool{
+		running("pipeline: look, with: {what: x}"):        true,
+		running("run: x, role: implementation", "run: x"): false,
+		running("run: x, role: implementation", "run: x, requires_approval: {message: well, on_reject: {target_stage: s0}}"): false,
+	} {
+		p, ds := underContracts(t, "p.yaml", text)
+		if p == nil || (p.Routing != nil) != want {
+			t.Errorf("%s%s", text, ds.Text())
+		}
 	}
 }
 
@@ -95,11 +120,7 @@ func TestContractPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, ds := specs.ParsePipeline(source.NewFile("plan.yaml", string(text)))
-	opt := options(t)
-	opt.Contracts = goodContracts
-	p, more := Compile(doc, opt)
-	ds.Add(more...)
+	p, ds := underContracts(t, "plan.yaml", string(text))
 	if len(ds) > 0 {
 		t.Fatal(ds.Text())
 	}
@@ -189,6 +210,23 @@ func TestShippedRouting(t *testing.T) {
 		}
 		if (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q does not hold, want %q", name, got, c.want)
+		}
+	}
+}
+
+// What a stage does not give has its contract's default, also where a pipeline that it runs would take null.
+func TestContractDefaults(t *testing.T) {
+	p, ds := underContracts(t, "p.yaml", running("run: x, contract: noted", "pipeline: look, with: {what: x}, contract: noted", "pipeline: look, with: {what: x, notes: y}, contract: noted"))
+	if len(ds) > 0 {
+		t.Fatal(ds.Text())
+	}
+	for i, want := range []string{"nothing new", "nothing new", "y"} {
+		b := findBinding(p.Graph.Nodes[i].Inputs, "notes")
+		if b == nil || b.Value.Value != want {
+			t.Errorf("stage %d: %+v", i, b)
+		}
+		if b := findBinding(p.Graph.Nodes[i].Inputs, "more"); b == nil || b.Value.Value != nil || !b.Type.Optional {
+			t.Errorf("stage %d: %+v", i, b)
 		}
 	}
 }
