@@ -194,6 +194,9 @@ func (t *try) report(out *stage.Outcome) (*feedback.Result, string) {
 	}
 	stdout, why := t.openReport(StdoutName)
 	if why != "" {
+		if out.Message != "" { // how it ended is why there is none
+			why += "; " + out.Message
+		}
 		return nil, why
 	}
 	defer stdout.Close() // a nil file takes it

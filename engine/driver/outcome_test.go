@@ -55,6 +55,7 @@ func TestWhatAStageLeaves(t *testing.T) {
 		{"junit that is whole, any status", "feedback: {format: junit, path: r.xml}\nrun: echo '<testsuite><testcase name=\"a\"><failure/></testcase></testsuite>' > r.xml; exit 9", "findings", "1 open blocking items"},
 		{"junit that is cut off", "feedback: {format: junit, path: r.xml}\nrun: echo '<testsuite>' > r.xml; exit 1", "review_unavailable", "the review did not take place: the report ends in the middle"},
 		{"junit, and nothing failed in it", "feedback: {format: junit, path: r.xml}\nrun: echo '<testsuite/>' > r.xml; exit 5", "review_unavailable", "the review did not take place: exit status 5"},
+		{"junit of a runner that is not there", "feedback: {format: junit, path: r.xml}\nrun: nosuchrunner", "review_unavailable", `the report "r.xml" is not there: the stage must write it anew in each try; exit status 127: `},
 		{"a report in the scratch folder", "feedback: {format: junit, path: $PIPE_STAGE_DIR/a/r.xml}\nrun: mkdir $PIPE_STAGE_DIR/a; echo '<testsuite/>' > $PIPE_STAGE_DIR/a/r.xml", "", ""},
 		{"no report in the scratch folder", "feedback: {format: junit, path: $PIPE_STAGE_DIR/r.xml}\nrun: 'true'", "review_unavailable", `the report "$PIPE_STAGE_DIR/r.xml" is not there`},
 		{"a link in the scratch folder", "feedback: {format: go-vet, path: $PIPE_STAGE_DIR/r}\nrun: ln -s /etc/hostname $PIPE_STAGE_DIR/r", "review_unavailable", `the report "$PIPE_STAGE_DIR/r" can't be read: it is, or is reached through, a symbolic link`},

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"example.com/pipe/engine/feedback/convert"
 )
 
 // project makes a project of files, each with its text.
@@ -179,6 +181,45 @@ func TestPatterns(t *testing.T) {
 		}
 		if text := strings.Join(got, " "); text != tc.want {
 			t.Errorf("%s: got %q, want %q", tc.line, text, tc.want)
+		}
+	}
+}
+
+// TestCargo reads what cargo really prints, by the command that is found for it.
+func TestCargo(t *testing.T) {
+	c, err := Find(project(map[string]string{"Cargo.toml": ""}), ".", "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		stdout, stderr string
+		exit           int
+		want           []string // nil: no review took place
+	}{
+		{"running 2 tests\ntest tests::ok ... ok\ntest tests::adds ... FAILED\n\nfailures:\n\n---- tests::adds stdout ----\n" +
+			"thread 'tests::adds' (248) panicked at src/lib.rs:9:17:\nassertion `left == right` failed\n\nfailures:\n    tests::adds\n\n" +
+			"test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.34s\n\n" +
+			"running 1 test\ntest src/lib.rs - doc (line 2) ... FAILED\n",
+			"   Compiling ct v0.1.0\nerror: test failed, to rerun pass `--lib`\nerror: 2 targets failed:\n    `--lib`\n", 101,
+			[]string{"tests::adds ... FAILED :0", "src/lib.rs - doc (line 2) ... FAILED :0"}},
+		{"", "   Compiling ct v0.1.0\nsrc/lib.rs:1:39: error[E0277]: cannot subtract `&str` from `i32`\nerror: could not compile `ct` (lib) due to 1 previous error\n" +
+			"warning: build failed, waiting for other jobs to finish...\n", 101, []string{"error[E0277]: cannot subtract `&str` from `i32` src/lib.rs:1"}},
+		{"test tests::ok ... ok\n\ntest result: ok. 1 passed; 0 failed\n", "src/lib.rs:1:5: warning: unused variable: `x`\n", 0, []string{}},
+		{"", "error: could not find `Cargo.toml` in `/repo` or any parent directory\n", 101, nil},
+		{"", "sh: cargo: not found\n", 127, nil},
+	} {
+		r, err := convert.Convert(c.Format, convert.Input{Stdout: strings.NewReader(tc.stdout), Stderr: strings.NewReader(tc.stderr),
+			ExitCode: tc.exit, OKExitCodes: c.OKExitCodes, Pattern: regexp.MustCompile(c.Pattern)})
+		if (err != nil) != (tc.want == nil) {
+			t.Errorf("%q: %v", tc.stderr, err)
+			continue
+		}
+		var got []string
+		for _, i := range r.Items {
+			got = append(got, fmt.Sprintf("%s %s:%d", i.Description, i.File, i.Line))
+		}
+		if strings.Join(got, "\n") != strings.Join(tc.want, "\n") {
+			t.Errorf("got %q, want %q", got, tc.want)
 		}
 	}
 }

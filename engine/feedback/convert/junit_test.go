@@ -66,6 +66,8 @@ func TestJUnit(t *testing.T) {
 			none + "the report is not whole: suite \"s\" counts 3 tests and holds none\n"},
 		{"an error of a suite", `<testsuites errors="1"><testsuite name="s" errors="1"><error message="no database">refused</error></testsuite></testsuites>`, 1,
 			"summary: 1 failed, 0 passed, 0 skipped\nblocking :0 () \"suite \\\"s\\\" failed: no database\\nrefused\"\n"},
+		{"a class that says nothing", suite(`<testcase name="a" classname="test"><failure/></testcase>`), 1,
+			"summary: 1 failed, 0 passed, 0 skipped\nblocking :0 () \"a (s) failed\"\n"},
 		{"CDATA", suite(`<testcase name="a" classname="c"><failure><![CDATA[x < y & <b>]]> and <![CDATA[z]]></failure></testcase>`), 1,
 			"summary: 1 failed, 0 passed, 0 skipped\nblocking :0 () \"a (c) failed: x < y & <b> and z\"\n"},
 		{"a failure and an error of one test", suite(`<testcase name="a"><failure message="m"/><error message="teardown"/></testcase>`), 1,
@@ -114,9 +116,10 @@ func TestJUnitPlaces(t *testing.T) {
 		{"a line that is not there", ``, "tests/test_cart.py:99: AssertionError", ":0"},
 		{"a file that is not there", ``, "other.py:9: AssertionError http://host.example:80 got.it:3", ":0"},
 		{"the file of the test alone", `file="tests/test_cart.py" line="4"`, "no trace", "/repo/api/tests/test_cart.py:4"},
+		{"a file that is a test", `name="/repo/api/lib/sum.js" `, "exit code 1", "/repo/api/lib/sum.js:0"},
 		{"elsewhere", `file="/usr/lib/x.py" line="4"`, "/usr/lib/x.py:4: x", "/usr/lib/x.py:4"},
 	} {
-		report := `<testsuite name="s"><testcase name="a" ` + tc.test + `><failure><![CDATA[` + tc.text + `]]></failure></testcase></testsuite>`
+		report := `<testsuite name="s"><testcase ` + tc.test + ` name="a"><failure><![CDATA[` + tc.text + `]]></failure></testcase></testsuite>`
 		_, got, _ := strings.Cut(fromJUnit(report, 1, there), "\nblocking ")
 		got, _, _ = strings.Cut(got, " ")
 		if got != tc.want {

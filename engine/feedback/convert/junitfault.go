@@ -21,9 +21,9 @@ func (j *junitReport) addFault() {
 		j.fails++
 	}
 	t.failed = true
-	file := t.file
-	if file == "" {
-		file = suite.file
+	file := cmp.Or(t.file, suite.file)
+	if file == "" && j.f.in.LineText != nil && strings.Contains(t.name, "/") && j.there(j.fileOf(t.name, 1), 1) {
+		file = t.name // a file that could not be run is a test of its own
 	}
 	text := strings.TrimSpace(stripColours(j.text.String()))
 	item := feedback.Item{Severity: feedback.Blocking}
@@ -41,7 +41,7 @@ func title(t *junitTest, s *junitSuite) string {
 	if name == "" {
 		name = "a test without a name"
 	}
-	if class == "" && s.name != t.name {
+	if (class == "" || class == "test") && s.name != t.name { // Node's runner says "test" of all
 		class = s.name
 	}
 	if class == "" || class == name || name == s.title() {
