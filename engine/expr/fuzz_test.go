@@ -39,6 +39,9 @@ func FuzzCompileEvalCEL(f *testing.F) {
 		if plain := cel.Plain(src); len(plain) != len(src) {
 			t.Errorf("%q: %q has another length", src, plain)
 		}
+		if len(CutCEL(plain(src))) == 0 {
+			t.Errorf("%q: cut into nothing", src)
+		}
 	})
 }
 
