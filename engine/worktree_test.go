@@ -400,3 +400,21 @@ func TestWorktreeThatCanNotBeMade(t *testing.T) {
 		t.Errorf("branches are left: %s", refs)
 	}
 }
+
+// TestWorktreeWithReports commits no report, wherever it comes from.
+func TestWorktreeWithReports(t *testing.T) {
+	p := gitProject(t, "pipelines/r.yaml", `
+name: r
+version: 1
+stages:
+  - {id: s, run: 'echo x > x.txt'}
+  - {id: look, role: review, feedback: {path: look.json, format: items}, run: 'echo "[]" > look.json'}
+finally:
+  - {id: last, role: review, feedback: {path: out/last.json, format: items}, run: 'mkdir -p out; echo "[]" > out/last.json'}
+`)
+	res, warned := inTree(t, p, "r")
+	if res.Status != machine.RunSucceeded || strings.Contains(warned, "stays") {
+		t.Fatalf("%s, said %q", res.Status, warned)
+	}
+	wantClosed(t, p, res.Run.Run, "x.txt")
+}

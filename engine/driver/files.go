@@ -41,6 +41,9 @@ func reportPaths(g *plan.Graph) []string {
 			out = append(out, reportPaths(n.Body)...)
 		}
 	}
+	if g.Finally != nil {
+		out = append(out, reportPaths(g.Finally)...)
+	}
 	return out
 }
 
