@@ -287,3 +287,25 @@ func asNobody(p *place, cmd *exec.Cmd) {
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 }
+
+// TestInputsOfACommand reads inputs from what the shell has opened: that is a pipe, and somebody writes to it.
+func TestInputsOfACommand(t *testing.T) {
+	t.Parallel()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash")
+	}
+	p := newPlace(t, "pipelines/p.yaml", "name: p\nversion: 1\ninputs: {x: string}\nstages: [{id: a, run: 'echo \"got $X\"', env: {X: '${{ inputs.x }}'}}]\n")
+	for _, script := range []string{
+		`pipe run p --inputs <(sleep 0.1; echo "x: from a command")`,
+		`echo "x: from a command" | pipe run p --inputs /dev/stdin`,
+		`echo "x: from a command" | pipe run p --inputs -`,
+	} {
+		cmd := p.cmd()
+		cmd.Path, cmd.Args = bash, []string{"bash", "-c", script}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", script, err, out)
+		}
+		p.says(p.want(0, "logs", "last", "a"), "got from a command")
+	}
+}
