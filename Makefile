@@ -27,7 +27,7 @@ test: ## run all tests
 	$(GO) test ./...
 
 race: ## run the tests of the program itself with the race detector
-	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -v -e '/cmd/pipe/hold$$' -e '/cmd/pipe/sweep$$')
+	CGO_ENABLED=1 $(GO) test -race $$($(GO) list ./... | grep -v -e '/cmd/pipe/hold$$' -e '/cmd/pipe/shipped$$' -e '/cmd/pipe/sweep$$')
 
 lint: build ## format, vet, staticcheck, tidy modules, the shipped pipelines
 	@unformatted="$$(gofmt -l $$($(GO) list -f '{{.Dir}}' ./...))"; \
