@@ -61,8 +61,12 @@ func fit(s string, width int) string {
 	if cells(s) <= width {
 		return s
 	}
-	s = ansi.TruncateWc(s, width, "…")
-	return ansi.Truncate(s, width, "…")
+	for w := width; w > 0; w-- { // what one way of counting leaves whole may be too wide by the other one
+		if short := ansi.Truncate(ansi.TruncateWc(s, w, "…"), w, "…"); cells(short) <= width {
+			return short
+		}
+	}
+	return ""
 }
 
 // padded gives text exactly width cells.

@@ -2,6 +2,7 @@ package live
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -129,13 +130,12 @@ func cut(line string, width int) []string {
 	if width < 1 || cells(line) <= width {
 		return []string{line}
 	}
-	rows := strings.Split(ansi.HardwrapWc(line, width, true), "\n")
-	for i, r := range rows {
-		if ansi.StringWidth(r) > width {
-			rows[i] = ansi.Hardwrap(r, width, true)
+	for w := width; ; w-- {
+		rows := strings.Split(ansi.Hardwrap(ansi.HardwrapWc(line, w, true), w, true), "\n")
+		if w == 1 || !slices.ContainsFunc(rows, func(r string) bool { return cells(r) > width }) {
+			return rows
 		}
 	}
-	return strings.Split(strings.Join(rows, "\n"), "\n")
 }
 
 // tty is the terminal as bubbletea writes to it.

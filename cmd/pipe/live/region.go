@@ -108,8 +108,14 @@ func (p *painter) question(q *view.Ask) []string {
 	return append(out, p.commands(q)...)
 }
 
+// asking says what is asked, and where there is room, that no key here answers it.
 func (p *painter) asking(q *view.Ask) string {
-	return p.urgent.Render(fit(p.mark+" "+q.What, p.width))
+	what := fit(p.mark+" "+q.What, p.width)
+	line := p.urgent.Render(what)
+	if where := "  answer in another terminal"; cells(what)+cells(where) <= p.width {
+		line += p.faint.Render(where)
+	}
+	return line
 }
 
 // shortened leaves out of a question what there is no room for: first of its text, then of its commands.

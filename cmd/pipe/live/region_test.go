@@ -271,3 +271,21 @@ func TestCut(t *testing.T) {
 		}
 	}
 }
+
+// TestAnyCut breaks lines as they are written to a terminal: safe ones. Nothing is lost, and no row is too wide.
+func TestAnyCut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("日👩\u200d💻\u0301\u0600ab "))))
+		line := strings.NewReplacer("\n", " ", "\t", " ").Replace(view.Escape(text.Draw(t, "line")))
+		width := rapid.IntRange(8, 40).Draw(t, "width")
+		rows := cut(line, width)
+		if got := strings.Join(rows, ""); got != line && line != "" {
+			t.Fatalf("cut(%q, %d) = %q", line, width, rows)
+		}
+		for _, r := range rows {
+			if cells(r) > width {
+				t.Fatalf("cut(%q, %d) has a row of %d columns: %q", line, width, cells(r), r)
+			}
+		}
+	})
+}
