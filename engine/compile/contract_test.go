@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/source"
@@ -229,4 +232,50 @@ func TestContractDefaults(t *testing.T) {
 			t.Errorf("stage %d: %+v", i, b)
 		}
 	}
+}
+
+// The names of a routing are those that the program's contract declares, and that the document tells of.
+func TestRoutingNames(t *testing.T) {
+	doc, _, _ := goodContracts.Contract(RoutingContract)
+	text, err := os.ReadFile("../../docs/contracts.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []struct {
+		schema *specs.Schema
+		given  value.Type
+	}{{doc.Inputs, scope.RoutingInputs()}, {doc.Outputs, scope.RoutingOutputs()}} {
+		var declared []string
+		for _, p := range slices.Concat(part.schema.Required, part.schema.Optional) {
+			declared = append(declared, p.Name.Value)
+		}
+		given := part.given.FieldNames()
+		for _, name := range given {
+			if !strings.Contains(string(text), "`"+name+"`") {
+				t.Errorf("contracts.md does not tell of %q", name)
+			}
+		}
+		slices.Sort(declared)
+		slices.Sort(given)
+		if diff := cmp.Diff(given, declared); diff != "" {
+			t.Errorf("names of a routing (-given +declared):\n%s", diff)
+		}
+	}
+}
+
+// FuzzContract throws documents at the compiler: it ends, and says nothing without a place.
+func FuzzContract(f *testing.F) {
+	f.Add("name: x\ninput_schema: {required: [{name: a, type: string}]}\npre_checks: [{validation: a is not empty}]\n")
+	f.Add("name: x\noutput_schema: {optional: [{name: a, type: object, default: {b: 1}}]}\npost_checks: [{validation: {cel: a.b > 1}}]\n")
+	f.Add("input_schema: {optional: [{name: feedback_items, enum: [a, a]}]}\npre_checks: [{validation: each item of feedback_items has b, description: \"${{ x }}\"}]\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		doc, _ := specs.ParseContract(source.NewFile("x.yaml", text))
+		for _, name := range []string{"x", RoutingContract} {
+			for _, d := range CheckContract(name, doc) {
+				if !d.Span.IsValid() || d.Code == "" || d.Message == "" {
+					t.Fatalf("not a proper diagnostic: %+v", d)
+				}
+			}
+		}
+	})
 }
