@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -137,6 +138,11 @@ func (c *compiler) noContract(name *specs.Leaf[string]) {
 		return
 	}
 	names := c.opt.Contracts.ContractNames()
+	file := path.Base(name.Value)
+	if bare := strings.TrimSuffix(file, path.Ext(file)); bare != name.Value && slices.Contains(names, bare) {
+		d.Help = "a contract is named, not its file: write contract: " + bare
+		return
+	}
 	if d.Help = diag.Suggest(name.Value, names); d.Help == "" && len(names) > 0 {
 		d.Help = "there are " + strings.Join(names, ", ")
 	}
