@@ -10,6 +10,7 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
+	"example.com/pipe/specs/document"
 )
 
 // Contract is the syntax tree of a contract document. A nil field is a key that is not there, or one whose
@@ -52,11 +53,11 @@ func ParseContract(f *source.File) (*Contract, diag.List) {
 			return c, diags
 		}
 	}
-	doc := load(f, &diags)
-	n := doc.content()
+	doc := document.Load(f, &diags)
+	n := doc.Content()
 	if n == nil {
 		if !diags.HasErrors() {
-			diags.Errorf(codeEmpty, point(f, 0), "the contract holds no keys").
+			diags.Errorf(document.CodeEmpty, document.Point(f, 0), "the contract holds no keys").
 				Help = "a contract has at least the key name; then input_schema, output_schema, pre_checks, post_checks"
 		}
 		return c, diags
@@ -73,7 +74,7 @@ func ParseContract(f *source.File) (*Contract, diag.List) {
 		return c, diags
 	}
 	if !has(fs, "name") {
-		r.missing(n, point(f, r.offset(n)), "the contract", "name", "add a line such as: name: task-summary")
+		r.missing(n, document.Point(f, r.offset(n)), "the contract", "name", "add a line such as: name: task-summary")
 	}
 	r.distinct(c)
 	return c, diags
@@ -100,7 +101,7 @@ func (r *reader) contractVersion(n *yaml.Node) *Leaf[string] {
 		return &Leaf[string]{n.Value, r.nodeSpan(n)}
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!float":
 		r.wrongKind(n, what, want)
-		(*r.diags)[len(*r.diags)-1].Help = "quote it: version: " + quote(short(n.Value))
+		(*r.diags)[len(*r.diags)-1].Help = "quote it: version: " + document.Quote(short(n.Value))
 		return nil
 	case isNull(n), n.Kind != yaml.ScalarNode:
 		r.wrongKind(n, what, want)

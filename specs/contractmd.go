@@ -5,6 +5,7 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
+	"example.com/pipe/specs/document"
 )
 
 // codeFrontMatter is the code of a Markdown document whose front matter can't be told from its text.
@@ -30,12 +31,12 @@ func frontMatter(f *source.File, diags *diag.List) *source.File {
 			return source.NewFile(f.Name, f.Text()[:f.LineStart(n)])
 		}
 	}
-	d := diags.Errorf(codeFrontMatter, lineSpan(f, 1), "the front matter that begins here has no end")
+	d := diags.Errorf(codeFrontMatter, document.LineSpan(f, 1), "the front matter that begins here has no end")
 	d.Help = "close it with a line --- behind its last key; the text for people follows there"
 	for n := 2; n <= f.Lines(); n++ {
 		line := strings.TrimSpace(f.Line(n))
 		if line == "..." || strings.Trim(line, "-") == "" && len(line) > 1 {
-			d.Related = []diag.Related{{Span: lineSpan(f, n), Message: "this line is not a --- that stands alone at its beginning"}}
+			d.Related = []diag.Related{{Span: document.LineSpan(f, n), Message: "this line is not a --- that stands alone at its beginning"}}
 			break
 		}
 	}
@@ -51,12 +52,12 @@ func noFrontMatter(f *source.File, diags *diag.List) {
 		case strings.TrimSpace(line) == "":
 			continue
 		case isFence(strings.TrimSpace(line)):
-			diags.Errorf(codeFrontMatter, lineSpan(f, n), "front matter begins on the first line of the file, without blanks before it").
+			diags.Errorf(codeFrontMatter, document.LineSpan(f, n), "front matter begins on the first line of the file, without blanks before it").
 				Help = "take out what stands before the line ---"
 		default:
-			diags.Errorf(codeFrontMatter, lineSpan(f, n), "a contract in Markdown begins with front matter, and this file with text").Help = help
+			diags.Errorf(codeFrontMatter, document.LineSpan(f, n), "a contract in Markdown begins with front matter, and this file with text").Help = help
 		}
 		return
 	}
-	diags.Errorf(codeEmpty, point(f, 0), "the file is empty").Help = help
+	diags.Errorf(document.CodeEmpty, document.Point(f, 0), "the file is empty").Help = help
 }

@@ -5,12 +5,8 @@
 // leaf that was reported as wrong is nil in the tree, so that nobody reports it again; what stands beside it
 // is kept. A Pipeline that is Incomplete lacks what a syntax error hid.
 //
-// A document goes through these steps, in this order: its size and characters are checked (load, text.go);
-// YAML parses it, and where YAML gives up, the mistake is reported and taken out, value by value where YAML
-// took an expression for something else (eaten.go), else by cutting the text (load.go); the nodes are read
-// by tables of keys (pipeline.go, stage.go, contract.go, project.go) with the readers of leaf.go and tree.go. What YAML
-// decoded is traced back to the text (trace.go, block.go), so that a place inside an expression is exact in
-// every style of scalar.
+// Package document reads the file into nodes of YAML; those are read here by tables of keys (pipeline.go,
+// stage.go, contract.go, project.go) with the readers of leaf.go and tree.go.
 //
 // Anchors, aliases and "<<" are allowed within a budget. An alias may stand for an expression; an anchor
 // that holds itself, a tag, a second document and a byte that is no text are errors. A key of "<<" counts
@@ -20,7 +16,19 @@
 // groups file, line and description.
 package specs
 
-import "time"
+import (
+	"time"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/source"
+	"example.com/pipe/specs/document"
+)
 
 // Duration is a length of time as written ("30m", "5s").
 type Duration = time.Duration
+
+// MaxSize is how many bytes a document may have.
+const MaxSize = document.MaxSize
+
+// CheckText looks at a file that holds any text, such as a prompt: it must be UTF-8 without NUL bytes.
+func CheckText(f *source.File) diag.List { return document.CheckText(f) }

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"example.com/pipe/engine/source"
+	"example.com/pipe/specs/document"
 )
 
 // written puts an expression behind a key as an author might, and returns what is read and the file's
@@ -69,7 +70,7 @@ func TestNoExpressionIsEatenSilently(t *testing.T) {
 					raw = "${{ " + raw + " }}"
 				}
 				if raw[0] == '"' || raw[0] == '\'' {
-					if rest, closed := afterQuote(raw); closed && (rest == "" || rest[0] == '#' || name == "flow" && strings.ContainsAny(rest[:1], ",}")) {
+					if rest, closed := document.AfterQuote(raw); closed && (rest == "" || rest[0] == '#' || name == "flow" && strings.ContainsAny(rest[:1], ",}")) {
 						return // a proper quoted scalar
 					}
 				}
@@ -109,16 +110,6 @@ func TestIncomplete(t *testing.T) {
 	} {
 		if got := incomplete(s); got != want {
 			t.Errorf("incomplete(%q) = %v", s, got)
-		}
-	}
-}
-
-func TestQuote(t *testing.T) {
-	for s, want := range map[string]string{
-		"a": "'a'", `"a"`: `'"a"'`, "it's": `"it's"`, `'a' == "b"`: `'''a'' == "b"'`, `'a\'`: `'''a\'''`,
-	} {
-		if got := quote(s); got != want {
-			t.Errorf("quote(%s) = %s, want %s", s, got, want)
 		}
 	}
 }

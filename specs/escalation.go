@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"example.com/pipe/specs/document"
 )
 
 // escalation reads what follows from an escalation beside waiting.
@@ -34,7 +36,7 @@ var escalationKeys = []key[Escalation]{
 			fs, ok := readKeys(r, n, `an entry of "notify"`, notifyKeys, p)
 			switch {
 			case !ok && isString(n):
-				(*r.diags)[len(*r.diags)-1].Help = "write it as a script to run: {run: " + quote(short(n.Value)) + "}"
+				(*r.diags)[len(*r.diags)-1].Help = "write it as a script to run: {run: " + document.Quote(short(n.Value)) + "}"
 			case !ok:
 			case !has(fs, "run"):
 				r.missing(n, r.nodeSpan(n), `an entry of "notify"`, "run", "give the script that tells somebody: run: ./notify.sh")

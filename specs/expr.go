@@ -7,6 +7,7 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
+	"example.com/pipe/specs/document"
 )
 
 // expr reads an expression. What YAML made of one that it did not take for text is told apart from other
@@ -31,7 +32,7 @@ func (r *reader) exprText(n *yaml.Node, key, what string) *source.Scalar {
 	case r.isBlank(n):
 		return nil
 	case r.foreignTag(n) && n.Kind == yaml.ScalarNode:
-		r.eatenHere(n, key, eaten{code: codeTag})
+		r.eatenHere(n, key, document.Eaten{Code: document.CodeTag})
 		return nil
 	case isNull(n):
 		r.emptyExpr(n, key, what)
@@ -39,9 +40,9 @@ func (r *reader) exprText(n *yaml.Node, key, what string) *source.Scalar {
 	case n.Kind != yaml.ScalarNode:
 		switch first := n.Content; {
 		case n.Style&yaml.FlowStyle != 0:
-			r.eatenHere(n, key, eaten{code: codeIndicator})
+			r.eatenHere(n, key, document.Eaten{Code: document.CodeIndicator})
 		case n.Kind == yaml.MappingNode && len(first) == 2 && first[1].Kind == yaml.ScalarNode && first[1].Line == first[0].Line:
-			r.eatenHere(n, key, eaten{code: codeColon})
+			r.eatenHere(n, key, document.Eaten{Code: document.CodeColon})
 		default:
 			r.wrongKind(n, what, want)
 		}
@@ -53,7 +54,7 @@ func (r *reader) exprText(n *yaml.Node, key, what string) *source.Scalar {
 	s := r.scalar(n)
 	if plainStyle(n) && incomplete(n.Value) {
 		if code := r.followed(n); code != "" {
-			r.eatenHere(n, key, eaten{code: code})
+			r.eatenHere(n, key, document.Eaten{Code: code})
 			return nil
 		}
 	}
@@ -81,43 +82,40 @@ func (r *reader) emptyExpr(n *yaml.Node, key, what string) {
 	rest := r.restOfLine(r.offset(n))
 	switch {
 	case n.Anchor != "":
-		r.eatenHere(n, key, eaten{code: codeIndicator})
+		r.eatenHere(n, key, document.Eaten{Code: document.CodeIndicator})
 	case n.Value == "" && strings.HasPrefix(strings.TrimLeft(rest, " \t"), "#"):
-		r.eatenHere(n, key, eaten{code: codeComment})
+		r.eatenHere(n, key, document.Eaten{Code: document.CodeComment})
 	default:
 		r.wrongKind(n, what, "an expression")
 	}
 }
 
 // eatenHere reports that YAML ate what stands at n's place, up to the end of its line.
-func (r *reader) eatenHere(n *yaml.Node, key string, e eaten) {
+func (r *reader) eatenHere(n *yaml.Node, key string, e document.Eaten) {
 	off := r.offset(n)
 	rest := r.restOfLine(off)
 	trimmed := strings.TrimLeft(rest, " \t")
-	e.key, e.expr, e.from = key, true, off+len(rest)-len(trimmed)
-	e.raw = strings.TrimRight(trimmed, " \t")
-	if e.code == codeIndicator || e.code == codeTag || e.code == codeComment {
+	e.Key, e.Expr, e.From = key, true, off+len(rest)-len(trimmed)
+	e.Raw = strings.TrimRight(trimmed, " \t")
+	if e.Code == document.CodeIndicator || e.Code == document.CodeTag || e.Code == document.CodeComment {
 		if in := r.inFlow(off); in {
-			e.raw = flowValue(e.raw)
+			e.Raw = document.FlowValue(e.Raw)
 		}
 	}
-	r.doc.report(e, r.diags)
+	r.doc.Report(e, r.diags)
 }
 
 // inFlow reports whether the line up to off leaves a "{" open: the value stands inside { }.
 func (r *reader) inFlow(off int) bool {
-	text := r.doc.text.Text()
-	line := text[max(r.doc.text.LineStart(r.doc.text.Pos(off).Line), off-maxLook):off]
+	text := r.doc.Text.Text()
+	line := text[max(r.doc.Text.LineStart(r.doc.Text.Pos(off).Line), off-document.MaxLook):off]
 	return strings.Count(line, "{") > strings.Count(line, "}")
 }
 
-// maxLook is how far around a value its line is looked at: documents of one endless line stay linear.
-const maxLook = 4 << 10
-
 // restOfLine returns the text from off to the end of its line.
 func (r *reader) restOfLine(off int) string {
-	rest := r.doc.text.Text()[off:]
-	rest = rest[:min(len(rest), maxLook)]
+	rest := r.doc.Text.Text()[off:]
+	rest = rest[:min(len(rest), document.MaxLook)]
 	if i := strings.IndexAny(rest, "\r\n"); i >= 0 {
 		return rest[:i]
 	}
@@ -133,15 +131,15 @@ func plainStyle(n *yaml.Node) bool {
 // neither.
 func (r *reader) followed(n *yaml.Node) diag.Code {
 	end := r.end(n)
-	rest := r.restOfLine(min(end, len(r.doc.text.Text())))
+	rest := r.restOfLine(min(end, len(r.doc.Text.Text())))
 	trimmed := strings.TrimLeft(rest, " \t")
 	switch {
 	case trimmed == "":
 		return ""
 	case trimmed[0] == '#' && len(trimmed) < len(rest):
-		return codeComment
+		return document.CodeComment
 	case strings.ContainsRune(",[]{}?", rune(trimmed[0])):
-		return codeIndicator
+		return document.CodeIndicator
 	}
 	return ""
 }
@@ -196,10 +194,10 @@ func (r *reader) cutTemplate(n *yaml.Node, what string) bool {
 	if !plainStyle(n) {
 		return false
 	}
-	if _, open := openTemplate(n.Value); !open || r.followed(n) != codeComment {
+	if _, open := openTemplate(n.Value); !open || r.followed(n) != document.CodeComment {
 		return false
 	}
-	r.eatenHere(n, lastWord(what), eaten{code: codeComment})
+	r.eatenHere(n, lastWord(what), document.Eaten{Code: document.CodeComment})
 	return true
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
+	"example.com/pipe/specs/document"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -68,8 +69,8 @@ func TestDiagnostics(t *testing.T) {
 			})
 		}
 	}
-	for _, c := range []diag.Code{codeTag, codeComment, codeAfterQuote, codeColon, codeIndicator, codeSyntax, codeEncoding,
-		codeMany, codeEmpty, codeAlias, codeUnknownKey, codeDuplicateKey, codeMissingKey, codeKind, codeValue,
+	for _, c := range []diag.Code{document.CodeTag, document.CodeComment, document.CodeAfterQuote, document.CodeColon, document.CodeIndicator, document.CodeSyntax, document.CodeEncoding,
+		document.CodeMany, document.CodeEmpty, document.CodeAlias, codeUnknownKey, codeDuplicateKey, codeMissingKey, codeKind, codeValue,
 		codeConflict, codeTagged, codeNewer, codePattern} {
 		if !seen[c] {
 			t.Errorf("no document of testdata has a mistake of the code %q", c)

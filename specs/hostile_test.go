@@ -7,6 +7,7 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
+	"example.com/pipe/specs/document"
 )
 
 const frame = "name: x\nversion: 1\nstages: [{id: a, run: x}]\n"
@@ -44,34 +45,34 @@ func hostileDocuments() map[string]hostileDocument {
 		return "name: x\nversion: 1\nstages: [" + strings.Repeat(body, n) + "]\n"
 	}
 	return map[string]hostileDocument{
-		"alias bomb":           {frame + bomb(12, ""), codeAlias},
-		"merge bomb":           {frame + mergeBomb(8), codeAlias},
-		"anchor in itself":     {frame + "inputs: {a: {default: &a [*a]}}\n", codeAlias},
-		"anchors in a ring":    {frame + "inputs: {a: {default: &a {x: &b {y: [*a, *b]}}}}\n", codeAlias},
-		"merge of itself":      {"&a\n" + frame + "<<: *a\n", codeAlias},
-		"deep value":           {frame + "inputs: {a: {default: " + strings.Repeat("[", 500) + strings.Repeat("]", 500) + "}}\n", codeDepth},
-		"deep, not closed":     {frame + "inputs: {a: {default: " + strings.Repeat("[", 50_000), codeSyntax},
+		"alias bomb":           {frame + bomb(12, ""), document.CodeAlias},
+		"merge bomb":           {frame + mergeBomb(8), document.CodeAlias},
+		"anchor in itself":     {frame + "inputs: {a: {default: &a [*a]}}\n", document.CodeAlias},
+		"anchors in a ring":    {frame + "inputs: {a: {default: &a {x: &b {y: [*a, *b]}}}}\n", document.CodeAlias},
+		"merge of itself":      {"&a\n" + frame + "<<: *a\n", document.CodeAlias},
+		"deep value":           {frame + "inputs: {a: {default: " + strings.Repeat("[", 500) + strings.Repeat("]", 500) + "}}\n", document.CodeDepth},
+		"deep, not closed":     {frame + "inputs: {a: {default: " + strings.Repeat("[", 50_000), document.CodeSyntax},
 		"deep mappings":        {frame + "inputs: " + strings.Repeat("{a: ", 3_000) + strings.Repeat("}", 3_000), codeUnknownKey},
 		"deep lists":           {frame + "inputs:\n" + strings.Repeat("- ", 9_000) + "x\n", codeKind},
-		"too deep for YAML":    {frame + "inputs: " + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000), codeSyntax},
-		"too large":            {frame + "description: " + strings.Repeat("x", MaxSize), codeSize},
-		"too many values":      {frame + "description: [" + strings.Repeat("a,", maxStructure) + "]", codeSize},
-		"too many lines":       {frame + "stages:\n" + strings.Repeat("-\n", maxStructure), codeSize},
-		"one long line":        {stages("{id: ä, run: x, when: a ==, x: [}", 1), codeSyntax},
+		"too deep for YAML":    {frame + "inputs: " + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000), document.CodeSyntax},
+		"too large":            {frame + "description: " + strings.Repeat("x", document.MaxSize), document.CodeSize},
+		"too many values":      {frame + "description: [" + strings.Repeat("a,", document.MaxStructure) + "]", document.CodeSize},
+		"too many lines":       {frame + "stages:\n" + strings.Repeat("-\n", document.MaxStructure), document.CodeSize},
+		"one long line":        {stages("{id: ä, run: x, when: a ==, x: [}", 1), document.CodeSyntax},
 		"a long line of bad":   {stages("{id: ä, run: x, when: a == }, ", 3_000), codeValue},
 		"many unknown keys":    {"name: x\nversion: 1\n" + numbered("k%d: 1\n", 3_000) + "stages: [{id: a, run: x}]\n", codeUnknownKey},
 		"many equal keys":      {"name: x\nversion: 1\n" + strings.Repeat("name: x\n", 3_000) + "stages: [{id: a, run: x}]\n", codeDuplicateKey},
 		"many needs":           {"name: x\nversion: 1\nstages: [{id: a, run: x, needs: [" + numbered("s%d, ", 30_000) + "s1]}]\n", codeDuplicateKey},
-		"many eaten":           {"name: x\nversion: 1\nstages:\n" + strings.Repeat("  - id: a\n    run: x\n    when: \"a\" == b\n", 300), codeAfterQuote},
-		"many tabs":            {frame + "inputs:\n" + strings.Repeat("\t\n", 100_000) + "\ta: 1\n", codeSyntax},
-		"a megabyte of quotes": {frame + "description: \"" + strings.Repeat("'", 1<<20), codeSyntax},
-		"only quotes":          {strings.Repeat(`"`, 100_001), codeSyntax},
-		"only colons":          {strings.Repeat(": ", 4_000), codeSyntax},
+		"many eaten":           {"name: x\nversion: 1\nstages:\n" + strings.Repeat("  - id: a\n    run: x\n    when: \"a\" == b\n", 300), document.CodeAfterQuote},
+		"many tabs":            {frame + "inputs:\n" + strings.Repeat("\t\n", 100_000) + "\ta: 1\n", document.CodeSyntax},
+		"a megabyte of quotes": {frame + "description: \"" + strings.Repeat("'", 1<<20), document.CodeSyntax},
+		"only quotes":          {strings.Repeat(`"`, 100_001), document.CodeSyntax},
+		"only colons":          {strings.Repeat(": ", 4_000), document.CodeSyntax},
 		"only question marks":  {strings.Repeat("? ", 4_000), codeKind},
 		"long comment":         {"name: x\n" + strings.Repeat("# x\n", 200_000), codeMissingKey},
 		"long block":           {frame + "description: |1\n" + strings.Repeat("    \n", 100_000) + " x\nx: y\n", codeUnknownKey},
-		"control characters":   {frame + "description: " + strings.Repeat("\x1b[31m\x07", 10_000), codeEncoding},
-		"anchor of megabytes":  {frame + "inputs: &" + strings.Repeat("a", 1<<20) + " *b\n", codeSyntax},
+		"control characters":   {frame + "description: " + strings.Repeat("\x1b[31m\x07", 10_000), document.CodeEncoding},
+		"anchor of megabytes":  {frame + "inputs: &" + strings.Repeat("a", 1<<20) + " *b\n", document.CodeSyntax},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
 	"example.com/pipe/specs/data"
+	"example.com/pipe/specs/document"
 )
 
 // key is a key of a mapping, with the reader of its value. The node given is never an alias.
@@ -68,7 +69,7 @@ func remainder(n *yaml.Node, f field, found diag.List) bool {
 	if n.Style&yaml.FlowStyle == 0 || !isNull(f.value) || f.value.Value != "" || !strings.ContainsAny(f.name, ")]\"'") {
 		return false
 	}
-	return slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Code == codeIndicator })
+	return slices.ContainsFunc(found, func(d diag.Diagnostic) bool { return d.Code == document.CodeIndicator })
 }
 
 func has(fs []field, name string) bool { return find(fs, name) != nil }
@@ -93,7 +94,7 @@ func (r *reader) text(n *yaml.Node, what string) *source.Scalar {
 	case n.Kind == yaml.ScalarNode && !isString(n) && !isNull(n):
 		r.wrongKind(n, what, "text")
 		last := &(*r.diags)[len(*r.diags)-1]
-		last.Help = "quote it: " + quote(short(n.Value))
+		last.Help = "quote it: " + document.Quote(short(n.Value))
 		return nil
 	case !isString(n):
 		if !r.eatenTemplate(n, what) {
@@ -116,11 +117,11 @@ func (r *reader) foreignTag(n *yaml.Node) bool {
 	default:
 		return true
 	}
-	text, off := r.doc.text.Text(), r.offset(n)
+	text, off := r.doc.Text.Text(), r.offset(n)
 	if n.Anchor != "" { // "&name ! text"
 		off = skipSpace(text, min(off+1+len(n.Anchor), len(text)))
 	}
-	return off < len(text) && text[off] == '!' && (off+1 == len(text) || isBlank(text[off+1]) || isBreak(text[off+1]))
+	return off < len(text) && text[off] == '!' && (off+1 == len(text) || document.IsBlank(text[off+1]) || document.IsBreak(text[off+1]))
 }
 
 func (r *reader) tagged(n *yaml.Node, what string) {

@@ -9,6 +9,7 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
+	"example.com/pipe/specs/document"
 )
 
 // Version is the version of the language that this package reads.
@@ -30,12 +31,12 @@ const maxName = 80
 // off in the middle; it is never nil. The list holds all mistakes of shape, in the order found.
 func ParsePipeline(f *source.File) (*Pipeline, diag.List) {
 	var diags diag.List
-	doc := load(f, &diags)
-	p := &Pipeline{File: f, Incomplete: doc.cut || doc.root == nil}
-	n := doc.content()
+	doc := document.Load(f, &diags)
+	p := &Pipeline{File: f, Incomplete: doc.Cut || doc.Root == nil}
+	n := doc.Content()
 	if n == nil {
 		if !diags.HasErrors() { // an unreadable file is not called an empty one as well
-			diags.Errorf(codeEmpty, point(f, 0), "the file holds no document").
+			diags.Errorf(document.CodeEmpty, document.Point(f, 0), "the file holds no document").
 				Help = "a pipeline has at least the keys name, version and stages"
 		}
 		return p, diags
@@ -51,7 +52,7 @@ func ParsePipeline(f *source.File) (*Pipeline, diag.List) {
 	if !ok {
 		return p, diags
 	}
-	top := point(f, r.offset(n))
+	top := document.Point(f, r.offset(n))
 	for _, k := range []struct{ name, help string }{
 		{"name", "add a line such as: name: bug-fix"},
 		{"version", "add the line: version: 1"},

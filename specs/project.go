@@ -5,15 +5,16 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
+	"example.com/pipe/specs/document"
 )
 
 // ParseProject reads pipe.yaml. The tree holds what could be read and is never nil; an empty file is a
 // project without settings.
 func ParseProject(f *source.File) (*Project, diag.List) {
 	var diags diag.List
-	doc := load(f, &diags)
+	doc := document.Load(f, &diags)
 	p := &Project{File: f}
-	n := doc.content()
+	n := doc.Content()
 	if n == nil {
 		return p, diags
 	}

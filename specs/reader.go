@@ -9,6 +9,7 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
+	"example.com/pipe/specs/document"
 )
 
 // The codes of mistakes of shape.
@@ -25,7 +26,7 @@ const (
 // A reader walks the nodes of one document into a syntax tree. It goes on after each mistake: what could
 // not be read is left nil.
 type reader struct {
-	doc     *document
+	doc     *document.Document
 	diags   *diag.List
 	top     *yaml.Node              // the document's own mapping
 	open    []*yaml.Node            // nodes of anchors that are being read
@@ -35,11 +36,11 @@ type reader struct {
 	meant   map[*yaml.Node][]string // keys that unknown ones of a mapping are likely meant for
 }
 
-func newReader(doc *document, diags *diag.List) *reader {
-	r := &reader{doc: doc, diags: diags, top: doc.content(), meant: map[*yaml.Node][]string{}}
-	if doc.cut && doc.root != nil {
+func newReader(doc *document.Document, diags *diag.List) *reader {
+	r := &reader{doc: doc, diags: diags, top: doc.Content(), meant: map[*yaml.Node][]string{}}
+	if doc.Cut && doc.Root != nil {
 		r.edge = map[*yaml.Node]bool{}
-		for n := doc.root; ; n = n.Content[len(n.Content)-1] {
+		for n := doc.Root; ; n = n.Content[len(n.Content)-1] {
 			r.edge[n] = true
 			if len(n.Content) == 0 {
 				break
@@ -47,14 +48,6 @@ func newReader(doc *document, diags *diag.List) *reader {
 		}
 	}
 	return r
-}
-
-// content returns the document's one node, nil if there is none.
-func (d *document) content() *yaml.Node {
-	if d.root == nil || len(d.root.Content) == 0 {
-		return nil
-	}
-	return d.root.Content[0]
 }
 
 // field is a key of a mapping with its value.
@@ -76,11 +69,11 @@ func (r *reader) follow(n *yaml.Node) (*yaml.Node, func()) {
 	}
 	for _, o := range r.open {
 		if o == n.Alias {
-			r.diags.Errorf(codeAlias, r.nodeSpan(n), "the anchor %q contains itself", n.Value)
+			r.diags.Errorf(document.CodeAlias, r.nodeSpan(n), "the anchor %q contains itself", n.Value)
 			return nil, nil
 		}
 	}
-	if len(r.open) >= maxDepth || !r.spend(n) {
+	if len(r.open) >= document.MaxDepth || !r.spend(n) {
 		return nil, nil
 	}
 	r.open = append(r.open, n.Alias)
@@ -89,12 +82,12 @@ func (r *reader) follow(n *yaml.Node) (*yaml.Node, func()) {
 
 // spend counts a node that is read through an alias.
 func (r *reader) spend(n *yaml.Node) bool {
-	if r.aliased++; r.aliased <= maxAliased {
+	if r.aliased++; r.aliased <= document.MaxAliased {
 		return true
 	}
 	if !r.over {
 		r.over = true
-		r.diags.Errorf(codeAlias, r.nodeSpan(n), "aliases and merges stand for more than %d values in this file", maxAliased).
+		r.diags.Errorf(document.CodeAlias, r.nodeSpan(n), "aliases and merges stand for more than %d values in this file", document.MaxAliased).
 			Help = "an alias of a value that holds aliases multiplies; write the value out, or use a default"
 	}
 	return false
@@ -224,7 +217,7 @@ func (r *reader) wrongKind(n *yaml.Node, what, want string) {
 
 // isBlank reports whether n is the empty value that is left of one that was reported already.
 func (r *reader) isBlank(n *yaml.Node) bool {
-	return isNull(n) && (r.doc.blank[n.Line] || r.edge[n])
+	return isNull(n) && (r.doc.Blank[n.Line] || r.edge[n])
 }
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }

@@ -7,22 +7,23 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"example.com/pipe/engine/source"
+	"example.com/pipe/specs/document"
 )
 
 // offset returns where a node starts in the text, its anchor and tag included.
 func (r *reader) offset(n *yaml.Node) int {
-	return r.doc.text.Offset(source.Pos{Line: n.Line, Col: n.Column})
+	return r.doc.Text.Offset(source.Pos{Line: n.Line, Col: n.Column})
 }
 
 // contentOffset returns where a node's content starts: behind its anchor and tag.
 func (r *reader) contentOffset(n *yaml.Node) int {
-	text, i := r.doc.text.Text(), r.offset(n)
+	text, i := r.doc.Text.Text(), r.offset(n)
 	if plainStyle(n) && n.Value == "" {
 		return i // there is no content, and what follows is another node
 	}
 	for i < len(text) && (text[i] == '&' || text[i] == '!') {
 		anchor := text[i] == '&'
-		for i++; i < len(text) && !isBlank(text[i]) && !isBreak(text[i]); i++ {
+		for i++; i < len(text) && !document.IsBlank(text[i]) && !document.IsBreak(text[i]); i++ {
 			if anchor && !isWord(text[i]) {
 				break // "&a:b" is the anchor "a" of the text ":b"
 			}
@@ -40,9 +41,9 @@ func isWord(c byte) bool {
 func skipSpace(text string, i int) int {
 	for i < len(text) {
 		switch {
-		case isBlank(text[i]), isBreak(text[i]):
+		case document.IsBlank(text[i]), document.IsBreak(text[i]):
 			i++
-		case text[i] == '#' && (i == 0 || isBlank(text[i-1]) || isBreak(text[i-1])):
+		case text[i] == '#' && (i == 0 || document.IsBlank(text[i-1]) || document.IsBreak(text[i-1])):
 			if end := strings.IndexAny(text[i:], "\r\n"); end >= 0 {
 				i += end
 			} else {
@@ -57,24 +58,24 @@ func skipSpace(text string, i int) int {
 
 // scalar decodes a scalar node with its span and marks.
 func (r *reader) scalar(n *yaml.Node) source.Scalar {
-	f := r.doc.text
+	f := r.doc.Text
 	off := r.contentOffset(n)
 	start := f.Pos(off)
-	span := source.Span{File: r.doc.file.Name, Start: start}
-	at, end, ok := traceScalar(f.Text(), off, n.Style, n.Value)
+	span := source.Span{File: r.doc.File.Name, Start: start}
+	at, end, ok := document.Trace(f.Text(), off, n.Style, n.Value)
 	if !ok { // not explained: the whole scalar is the place of all of it
 		span.End = source.Pos{Line: start.Line, Col: start.Col + 1}
 		return source.NewScalar(n.Value, span, nil)
 	}
 	if len(at) <= 1 && end-off <= 256 && !strings.ContainsAny(f.Text()[off:end], "\r\n") {
 		span.End = source.Pos{Line: start.Line, Col: start.Col + utf8.RuneCountInString(f.Text()[off:end])}
-		if len(at) == 0 || at[0].src == off {
+		if len(at) == 0 || at[0].Src == off {
 			return source.NewScalar(n.Value, span, nil)
 		}
 	} else {
 		span.End = f.Pos(end)
 	}
-	return source.NewScalar(n.Value, span, marks(f, at))
+	return source.NewScalar(n.Value, span, document.Marks(f, at))
 }
 
 // nodeSpan returns the span of a node: of a scalar or alias the whole, of a mapping or list its first line.
@@ -87,8 +88,8 @@ func (r *reader) nodeSpan(n *yaml.Node) source.Span {
 		return r.span(off, off+1+len(n.Value))
 	}
 	off := r.contentOffset(n)
-	line := r.doc.text.Pos(off).Line
-	stop := r.doc.text.LineStart(line) + len(r.doc.text.Line(line))
+	line := r.doc.Text.Pos(off).Line
+	stop := r.doc.Text.LineStart(line) + len(r.doc.Text.Line(line))
 	return r.span(off, min(r.end(n), stop))
 }
 
@@ -98,8 +99,8 @@ func (r *reader) wholeSpan(n *yaml.Node) source.Span {
 }
 
 func (r *reader) span(from, to int) source.Span {
-	s := r.doc.text.Span(from, to)
-	s.File = r.doc.file.Name
+	s := r.doc.Text.Span(from, to)
+	s.File = r.doc.File.Name
 	return s
 }
 
@@ -125,7 +126,7 @@ func (r *reader) end(n *yaml.Node) int {
 		end = r.offset(n) + 1 + len(n.Value)
 	} else {
 		off := r.contentOffset(n)
-		_, end, _ = traceScalar(r.doc.text.Text(), off, n.Style, n.Value)
+		_, end, _ = document.Trace(r.doc.Text.Text(), off, n.Style, n.Value)
 	}
 	return r.closed(end, closers)
 }
@@ -133,7 +134,7 @@ func (r *reader) end(n *yaml.Node) int {
 // closed steps over the closing brackets behind end, the innermost last in closers; 0 is a block
 // collection, which has none.
 func (r *reader) closed(end int, closers []byte) int {
-	text := r.doc.text.Text()
+	text := r.doc.Text.Text()
 	for i := len(closers) - 1; i >= 0; i-- {
 		if closers[i] == 0 {
 			continue

@@ -10,6 +10,7 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
+	"example.com/pipe/specs/document"
 )
 
 const codePattern diag.Code = "wrong-pattern"
@@ -205,7 +206,7 @@ func (r *reader) globs(n *yaml.Node) *Globs {
 	switch {
 	case !ok:
 		if isString(n) {
-			(*r.diags)[len(*r.diags)-1].Help = "write it as a list: allowed_paths: [" + quote(short(n.Value)) + "]"
+			(*r.diags)[len(*r.diags)-1].Help = "write it as a list: allowed_paths: [" + document.Quote(short(n.Value)) + "]"
 		}
 		return nil
 	case len(n.Content) == 0:

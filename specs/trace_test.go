@@ -11,6 +11,7 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
+	"example.com/pipe/specs/document"
 )
 
 // drawn is a scalar as rendered: the source, the text that it stands for, and for each character of the
@@ -208,11 +209,11 @@ func TestScalarPlacesAreExact(t *testing.T) {
 func checkPlaces(t *rapid.T, d *drawn, start, end int, style string) {
 	f := source.NewFile("x.yaml", d.src.String())
 	var diags diag.List
-	doc := load(f, &diags)
+	doc := document.Load(f, &diags)
 	if len(diags) > 0 {
 		t.Fatalf("%q: %s", d.src.String(), diags.Short())
 	}
-	n := doc.content()
+	n := doc.Content()
 	for n.Content[0].Value != "key" {
 		n = n.Content[1]
 	}
@@ -253,14 +254,14 @@ func FuzzTraceScalar(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var diags diag.List
 		file := source.NewFile("x.yaml", text)
-		if len(text) > 4096 || clean(file, &diags) != text {
+		if len(text) > 4096 {
 			return
 		}
-		root, _, err := parse(file.Text())
-		if err != nil || root == nil {
+		doc := document.Load(file, &diags)
+		if len(diags) > 0 || doc.Root == nil {
 			return
 		}
-		r := newReader(&document{file: file, text: file}, &diags)
+		r := newReader(doc, &diags)
 		var walk func(n *yaml.Node)
 		walk = func(n *yaml.Node) {
 			if n.Kind == yaml.ScalarNode {
@@ -268,7 +269,7 @@ func FuzzTraceScalar(f *testing.F) {
 				if n.Value == "" {
 					return
 				}
-				if _, _, ok := traceScalar(file.Text(), off, n.Style, n.Value); !ok {
+				if _, _, ok := document.Trace(file.Text(), off, n.Style, n.Value); !ok {
 					t.Errorf("the scalar %q at %d:%d of %q is not explained", n.Value, n.Line, n.Column, text)
 				}
 			}
@@ -276,6 +277,6 @@ func FuzzTraceScalar(f *testing.F) {
 				walk(c)
 			}
 		}
-		walk(root)
+		walk(doc.Root)
 	})
 }

@@ -3,6 +3,8 @@ package specs
 import (
 	"gopkg.in/yaml.v3"
 
+	"example.com/pipe/specs/document"
+
 	"example.com/pipe/specs/data"
 )
 
@@ -19,8 +21,8 @@ func (r *reader) tree(n *yaml.Node, what string, depth int, exprs bool) *Data {
 		return nil
 	}
 	defer done()
-	if depth > maxDepth {
-		r.diags.Errorf(codeDepth, r.nodeSpan(n), "%s is nested more than %d levels deep", what, maxDepth)
+	if depth > document.MaxDepth {
+		r.diags.Errorf(document.CodeDepth, r.nodeSpan(n), "%s is nested more than %d levels deep", what, document.MaxDepth)
 		return nil
 	}
 	switch n.Kind {

@@ -1,4 +1,4 @@
-package specs
+package document
 
 import (
 	"errors"
@@ -20,36 +20,36 @@ const maxWork = 4 << 20
 // maxCuts bounds how often the text is cut.
 const maxCuts = 12
 
-// document is a parsed file.
-type document struct {
-	file  *source.File // as written
-	text  *source.File // as parsed: places are the same, some values blanked
-	root  *yaml.Node   // nil: nothing could be read
-	blank map[int]bool // lines whose value was reported and blanked
-	cut   bool         // the text behind a syntax error was left out
+// Document is a parsed file.
+type Document struct {
+	File  *source.File // as written
+	Text  *source.File // as parsed: places are the same, some values blanked
+	Root  *yaml.Node   // nil: nothing could be read
+	Blank map[int]bool // lines whose value was reported and blanked
+	Cut   bool         // the text behind a syntax error was left out
 	cuts  int          // how often
 }
 
-// load parses a file. Where YAML refuses it, the mistake is reported and the file is read without it: a
+// Load parses a file. Where YAML refuses it, the mistake is reported and the file is read without it: a
 // value that YAML took for something else is blanked, and where that is not the matter, the text is cut
 // before the line in question. So the other mistakes of the file are found in the same go.
-func load(f *source.File, diags *diag.List) *document {
-	doc := &document{file: f, text: f, blank: map[int]bool{}}
+func Load(f *source.File, diags *diag.List) *Document {
+	doc := &Document{File: f, Text: f, Blank: map[int]bool{}}
 	if len(f.Text()) > MaxSize {
-		diags.Errorf(codeSize, point(f, 0), "the file has %d bytes, more than the %d that a document may have", len(f.Text()), MaxSize)
+		diags.Errorf(CodeSize, Point(f, 0), "the file has %d bytes, more than the %d that a document may have", len(f.Text()), MaxSize)
 		return doc
 	}
-	if n := structure(f.Text()); n > maxStructure {
-		diags.Errorf(codeSize, point(f, 0), "the file has about %d lines and values, more than the %d that a document may have", n, maxStructure)
+	if n := structure(f.Text()); n > MaxStructure {
+		diags.Errorf(CodeSize, Point(f, 0), "the file has about %d lines and values, more than the %d that a document may have", n, MaxStructure)
 		return doc
 	}
 	if text := clean(f, diags); text != f.Text() {
-		doc.text = source.NewFile(f.Name, text)
+		doc.Text = source.NewFile(f.Name, text)
 	}
-	for work := 0; ; work += len(doc.text.Text()) + 1 {
-		root, second, err := parse(doc.text.Text())
+	for work := 0; ; work += len(doc.Text.Text()) + 1 {
+		root, second, err := parse(doc.Text.Text())
 		if err == nil {
-			doc.root = root
+			doc.Root = root
 			doc.extra(second, diags)
 			return doc
 		}
@@ -59,15 +59,23 @@ func load(f *source.File, diags *diag.List) *document {
 	}
 }
 
+// Content returns the document's one node, nil if there is none.
+func (doc *Document) Content() *yaml.Node {
+	if doc.Root == nil || len(doc.Root.Content) == 0 {
+		return nil
+	}
+	return doc.Root.Content[0]
+}
+
 // extra reports what follows the first document; an empty one is none.
-func (doc *document) extra(second *yaml.Node, diags *diag.List) {
+func (doc *Document) extra(second *yaml.Node, diags *diag.List) {
 	if second != nil {
 		at := source.Pos{Line: second.Line, Col: second.Column}
-		diags.Errorf(codeMany, doc.text.Span(doc.text.Offset(at), doc.text.Offset(at)+3), "a second document starts here; a file holds one").
+		diags.Errorf(CodeMany, doc.Text.Span(doc.Text.Offset(at), doc.Text.Offset(at)+3), "a second document starts here; a file holds one").
 			Help = "move it to a file of its own, or take the line \"---\" out"
 	}
-	if isEmpty(doc.root) {
-		doc.root = nil
+	if isEmpty(doc.Root) {
+		doc.Root = nil
 	}
 }
 
@@ -112,32 +120,32 @@ type fault struct {
 
 // repair reports why the text cannot be parsed and takes that out of it: one value if it may, else all that
 // follows. It reports whether parsing again is of use.
-func (doc *document) repair(err error, may bool, diags *diag.List) bool {
+func (doc *Document) repair(err error, may bool, diags *diag.List) bool {
 	at := doc.locate(err)
 	if may {
 		if e, ok := doc.findEaten(at); ok {
-			doc.report(e, diags)
+			doc.Report(e, diags)
 			return doc.blankOut(e)
 		}
 	}
 	line := at.line
-	if at.opened > 0 && at.opened <= line && (isUnclosed(at.message) || line > doc.text.Lines()) {
+	if at.opened > 0 && at.opened <= line && (isUnclosed(at.message) || line > doc.Text.Lines()) {
 		line = at.opened // nothing is wrong where the text ends, but where the open thing starts
 	}
-	for line > 1 && strings.TrimSpace(doc.text.Line(line)) == "" {
+	for line > 1 && strings.TrimSpace(doc.Text.Line(line)) == "" {
 		line--
 	}
-	span := lineSpan(doc.file, line)
-	if !doc.cut { // what a cut leaves open is no mistake of the author's
-		diags.Errorf(codeSyntax, span, "%s", words(at.message)).Help = syntaxHelp(at.message, doc.text.Line(line))
+	span := LineSpan(doc.File, line)
+	if !doc.Cut { // what a cut leaves open is no mistake of the author's
+		diags.Errorf(CodeSyntax, span, "%s", words(at.message)).Help = syntaxHelp(at.message, doc.Text.Line(line))
 	}
 	return doc.cutBefore(line)
 }
 
 // locate finds out how far the parser came: it is given the text byte by byte, so that what it has asked
 // for is where it stands.
-func (doc *document) locate(err error) fault {
-	text := doc.text.Text()
+func (doc *Document) locate(err error) fault {
+	text := doc.Text.Text()
 	r := &meter{text: text}
 	func() {
 		defer func() { _ = recover() }()
@@ -154,7 +162,7 @@ func (doc *document) locate(err error) fault {
 		reached = text[:max(0, r.given-4)]
 	}
 	reached = strings.TrimRight(reached, " \t\r\n")
-	at := fault{message: strings.TrimPrefix(err.Error(), "yaml: "), line: doc.text.Pos(len(reached)).Line}
+	at := fault{message: strings.TrimPrefix(err.Error(), "yaml: "), line: doc.Text.Pos(len(reached)).Line}
 	switch {
 	case strings.Contains(at.message, "a tab character"): // a blank itself
 		at.line = doc.tabLine(at.line)
@@ -180,9 +188,9 @@ func (doc *document) locate(err error) fault {
 const tabMessage = "found a tab character"
 
 // tabLine returns the first line from the given one on that is indented with a tab.
-func (doc *document) tabLine(line int) int {
-	for l := line; l <= doc.text.Lines(); l++ {
-		text := doc.text.Line(l)
+func (doc *Document) tabLine(line int) int {
+	for l := line; l <= doc.Text.Lines(); l++ {
+		text := doc.Text.Line(l)
 		if strings.Contains(text[:len(text)-len(strings.TrimLeft(text, " \t"))], "\t") {
 			return l
 		}
@@ -225,50 +233,50 @@ func (m *meter) Read(p []byte) (int, error) {
 
 // cutBefore leaves out the given line and all that follows. Where some cuts did not help, half of what is
 // left goes, so that this ends.
-func (doc *document) cutBefore(line int) bool {
+func (doc *Document) cutBefore(line int) bool {
 	if doc.cuts++; doc.cuts > 5 {
-		line = min(line, (doc.text.Lines()+1)/2+1)
+		line = min(line, (doc.Text.Lines()+1)/2+1)
 	}
-	line = min(line, doc.text.Lines())
-	doc.cut = true
+	line = min(line, doc.Text.Lines())
+	doc.Cut = true
 	if line <= 1 || doc.cuts > maxCuts {
 		return false
 	}
-	doc.text = source.NewFile(doc.file.Name, doc.text.Text()[:doc.text.LineStart(line)])
+	doc.Text = source.NewFile(doc.File.Name, doc.Text.Text()[:doc.Text.LineStart(line)])
 	return true
 }
 
-// blankOut replaces an eaten value by blanks, so that all places stay as they are.
-func (doc *document) blankOut(e eaten) bool {
-	text := doc.text.Text()
+// blankOut replaces an Eaten value by blanks, so that all places stay as they are.
+func (doc *Document) blankOut(e Eaten) bool {
+	text := doc.Text.Text()
 	var b strings.Builder
-	b.WriteString(text[:e.from])
-	for _, r := range text[e.from:e.to] {
+	b.WriteString(text[:e.From])
+	for _, r := range text[e.From:e.To] {
 		if r != '\n' && r != '\r' {
 			r = ' '
 		}
 		b.WriteRune(r)
 	}
-	b.WriteString(text[e.to:])
+	b.WriteString(text[e.To:])
 	if b.String() == text {
 		return false
 	}
-	for l := doc.text.Pos(e.from).Line; l <= doc.text.Pos(e.to).Line; l++ {
-		doc.blank[l] = true
+	for l := doc.Text.Pos(e.From).Line; l <= doc.Text.Pos(e.To).Line; l++ {
+		doc.Blank[l] = true
 	}
-	doc.text = source.NewFile(doc.file.Name, b.String())
+	doc.Text = source.NewFile(doc.File.Name, b.String())
 	return true
 }
 
-// lineSpan returns the span of a line's text, without the blanks around it.
-func lineSpan(f *source.File, line int) source.Span {
+// LineSpan returns the span of a line's text, without the blanks around it.
+func LineSpan(f *source.File, line int) source.Span {
 	text := f.Line(line)
 	start := f.LineStart(line) + len(text) - len(strings.TrimLeft(text, " \t"))
 	return f.Span(start, start+len(strings.TrimSpace(text)))
 }
 
-// point returns the empty span at an offset.
-func point(f *source.File, offset int) source.Span { return f.Span(offset, offset) }
+// Point returns the empty span at an offset.
+func Point(f *source.File, offset int) source.Span { return f.Span(offset, offset) }
 
 func plural(n int, noun string) string {
 	if n == 1 {

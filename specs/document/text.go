@@ -1,4 +1,4 @@
-package specs
+package document
 
 import (
 	"bytes"
@@ -12,20 +12,20 @@ import (
 // The bounds of a document. They keep the cost of a hostile one near that of a large honest one.
 const (
 	MaxSize      = 8 << 20 // bytes
-	maxStructure = 300_000 // lines, commas, brackets and dashes: no document has many more nodes than these
-	maxAliased   = 250_000 // nodes reached through aliases and merges
-	maxDepth     = 100     // of a value
+	MaxStructure = 300_000 // lines, commas, brackets and dashes: no document has many more nodes than these
+	MaxAliased   = 250_000 // nodes reached through aliases and merges
+	MaxDepth     = 100     // of a value
 )
 
 // The codes of what keeps a document from being read.
 const (
-	codeSize     diag.Code = "document-size"
-	codeEncoding diag.Code = "document-encoding"
-	codeSyntax   diag.Code = "yaml-syntax"
-	codeMany     diag.Code = "document-many"
-	codeEmpty    diag.Code = "document-empty"
-	codeAlias    diag.Code = "yaml-alias"
-	codeDepth    diag.Code = "yaml-depth"
+	CodeSize     diag.Code = "document-size"
+	CodeEncoding diag.Code = "document-encoding"
+	CodeSyntax   diag.Code = "yaml-syntax"
+	CodeMany     diag.Code = "document-many"
+	CodeEmpty    diag.Code = "document-empty"
+	CodeAlias    diag.Code = "yaml-alias"
+	CodeDepth    diag.Code = "yaml-depth"
 )
 
 // CheckText looks at a file that holds any text, such as a prompt: it must be UTF-8 without NUL bytes.
@@ -41,7 +41,7 @@ func CheckText(f *source.File) diag.List {
 		at, what = bad, "a byte that is not UTF-8"
 	}
 	if at >= 0 {
-		diags.Errorf(codeEncoding, f.Span(at, at+1), "%s cannot stand in a text", what).Help = "save the file as UTF-8 text"
+		diags.Errorf(CodeEncoding, f.Span(at, at+1), "%s cannot stand in a text", what).Help = "save the file as UTF-8 text"
 	}
 	return diags
 }
@@ -61,7 +61,7 @@ func isUTF16(f *source.File, diags *diag.List) bool {
 	if !strings.HasPrefix(f.Text(), "\xff\xfe") && !strings.HasPrefix(f.Text(), "\xfe\xff") {
 		return false
 	}
-	diags.Errorf(codeEncoding, f.Span(0, 1), "the file is UTF-16 text, expected UTF-8").Help = "save the file as UTF-8 text"
+	diags.Errorf(CodeEncoding, f.Span(0, 1), "the file is UTF-16 text, expected UTF-8").Help = "save the file as UTF-8 text"
 	return true
 }
 
@@ -90,7 +90,7 @@ func clean(f *source.File, diags *diag.List) string {
 	if n == 0 {
 		return text
 	}
-	d := diags.Errorf(codeEncoding, f.Span(first, first+1), "%s cannot stand in a YAML document", what)
+	d := diags.Errorf(CodeEncoding, f.Span(first, first+1), "%s cannot stand in a YAML document", what)
 	d.Span.End = source.Pos{Line: d.Span.Start.Line, Col: d.Span.Start.Col + 1}
 	d.Help = "save the file as UTF-8 text; inside double quotes a character can be written as an escape such as \"\\u2028\""
 	if n > 1 {

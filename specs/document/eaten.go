@@ -1,4 +1,4 @@
-package specs
+package document
 
 import (
 	"regexp"
@@ -10,46 +10,46 @@ import (
 
 // The five ways in which YAML eats an expression, and one code for each.
 const (
-	codeTag        diag.Code = "expr-tag"         // "!" makes what follows a tag
-	codeComment    diag.Code = "expr-comment"     // " #" starts a comment
-	codeAfterQuote diag.Code = "expr-after-quote" // a quoted scalar ends at its quote; more text follows
-	codeColon      diag.Code = "expr-colon"       // ": " makes what precedes it a key
-	codeIndicator  diag.Code = "expr-indicator"   // the first character (or a bracket inside { }) means something to YAML
+	CodeTag        diag.Code = "expr-tag"         // "!" makes what follows a tag
+	CodeComment    diag.Code = "expr-comment"     // " #" starts a comment
+	CodeAfterQuote diag.Code = "expr-after-quote" // a quoted scalar ends at its quote; more text follows
+	CodeColon      diag.Code = "expr-colon"       // ": " makes what precedes it a key
+	CodeIndicator  diag.Code = "expr-indicator"   // the first character (or a bracket inside { }) means something to YAML
 )
 
-// eaten is a value that YAML did not read as the text it was meant to be.
-type eaten struct {
-	code     diag.Code
-	key      string
-	raw      string // the value as written, on its first line
-	whole    string // the value with its further lines, for the rewrite; "" is raw
-	from, to int    // offsets of what has to be blanked; raw starts at from
-	expr     bool   // the value is an expression or holds one
+// Eaten is a value that YAML did not read as the text it was meant to be.
+type Eaten struct {
+	Code     diag.Code
+	Key      string
+	Raw      string // the value as written, on its first line
+	Whole    string // the value with its further lines, for the rewrite; "" is Raw
+	From, To int    // offsets of what has to be blanked; Raw starts at From
+	Expr     bool   // the value is an expression or holds one
 }
 
-// report adds the diagnostic for e, with the quoted rewrite as help.
-func (doc *document) report(e eaten, diags *diag.List) {
-	span := doc.text.Span(e.from, e.from+len(e.raw))
-	code, what := e.code, "this expression"
-	if !e.expr {
-		code, what = codeSyntax, "this text"
+// Report adds the diagnostic for e, with the quoted rewrite as help.
+func (doc *Document) Report(e Eaten, diags *diag.List) {
+	span := doc.Text.Span(e.From, e.From+len(e.Raw))
+	code, what := e.Code, "this expression"
+	if !e.Expr {
+		code, what = CodeSyntax, "this text"
 	}
-	whole := e.whole
+	whole := e.Whole
 	if whole == "" {
-		whole = e.raw
+		whole = e.Raw
 	}
-	diags.Errorf(code, span, "%s", eatenMessage(e.code, what, e.raw)).Help = rewrite(e.key, whole)
+	diags.Errorf(code, span, "%s", eatenMessage(e.Code, what, e.Raw)).Help = rewrite(e.Key, whole)
 }
 
 func eatenMessage(code diag.Code, what, raw string) string {
 	switch code {
-	case codeTag:
+	case CodeTag:
 		return "YAML takes the \"!\" that starts " + what + " for a tag; it must be quoted"
-	case codeComment:
+	case CodeComment:
 		return "YAML takes the rest of " + what + " from \" #\" on for a comment; it must be quoted"
-	case codeAfterQuote:
+	case CodeAfterQuote:
 		return "YAML ends " + what + " at its second quote, and more text follows; the whole must be quoted"
-	case codeColon:
+	case CodeColon:
 		return "YAML takes the \": \" inside " + what + " for a key and its value; it must be quoted"
 	}
 	first := raw
@@ -62,6 +62,9 @@ func eatenMessage(code diag.Code, what, raw string) string {
 	return "YAML gives the \"" + first + "\" that starts " + what + " a meaning of its own; it must be quoted"
 }
 
+// MaxLook is how far around a value its line is looked at: documents of one endless line stay linear.
+const MaxLook = 4 << 10
+
 const indicators = "{[*&@`%|>-?#!,]}"
 
 // rewrite returns the key and its value as they should be written.
@@ -72,9 +75,9 @@ func rewrite(key, raw string) string {
 		raw = raw[1 : n-1]
 	}
 	if key == "-" { // an entry of a list
-		return "write - " + quote(raw)
+		return "write - " + Quote(raw)
 	}
-	return "write " + key + ": " + quote(raw)
+	return "write " + key + ": " + Quote(raw)
 }
 
 // joinLines returns the lines of a value as one.
@@ -86,8 +89,8 @@ func joinLines(s string) string {
 	return strings.TrimSpace(strings.Join(lines, " "))
 }
 
-// quote returns text as a YAML scalar that stands for exactly that text.
-func quote(text string) string {
+// Quote returns text as a YAML scalar that stands for exactly that text.
+func Quote(text string) string {
 	if strings.Contains(text, "'") && !strings.ContainsAny(text, "\"\\") {
 		return `"` + text + `"`
 	}
@@ -102,74 +105,74 @@ var (
 	blockStart = regexp.MustCompile(`^[|>][+-]?[1-9]?[+-]?[ \t]*(#.*)?$`)
 )
 
-// findEaten looks for the eaten value that made the parser give up, from the line that it had reached
+// findEaten looks for the Eaten value that made the parser give up, from the line that it had reached
 // upwards: a scalar is only complete when the next line has been looked at.
-func (doc *document) findEaten(at fault) (eaten, bool) {
+func (doc *Document) findEaten(at fault) (Eaten, bool) {
 	low := max(at.line-2, 1)
 	if at.opened > 0 && at.opened <= at.line {
 		low = max(low, at.opened-1)
 	}
-	for line := min(at.line, doc.text.Lines()); line >= low; line-- {
+	for line := min(at.line, doc.Text.Lines()); line >= low; line-- {
 		if e, ok := doc.eatenIn(line); ok {
 			return e, true
 		}
-		if strings.TrimSpace(doc.text.Line(line)) != "" && line < at.line {
+		if strings.TrimSpace(doc.Text.Line(line)) != "" && line < at.line {
 			break
 		}
 	}
-	return eaten{}, false
+	return Eaten{}, false
 }
 
 // eatenIn looks at the values of one line.
-func (doc *document) eatenIn(line int) (eaten, bool) {
-	text, start := doc.text.Line(line), doc.text.LineStart(line)
-	if len(text) > maxLook {
-		return eaten{}, false
+func (doc *Document) eatenIn(line int) (Eaten, bool) {
+	text, start := doc.Text.Line(line), doc.Text.LineStart(line)
+	if len(text) > MaxLook {
+		return Eaten{}, false
 	}
 	if m := keyValue.FindStringSubmatchIndex(text); m != nil && !collection(text[m[4]:m[5]], text[m[6]:]) {
-		e := eaten{key: text[m[4]:m[5]], raw: strings.TrimRight(text[m[6]:m[7]], " \t"), from: start + m[6]}
-		flow := flowValue(e.raw)
-		inside := closes(e.raw[len(flow):]) // the last line of a { } or [ ] of several lines
+		e := Eaten{Key: text[m[4]:m[5]], Raw: strings.TrimRight(text[m[6]:m[7]], " \t"), From: start + m[6]}
+		flow := FlowValue(e.Raw)
+		inside := closes(e.Raw[len(flow):]) // the last line of a { } or [ ] of several lines
 		if inside {
-			e.raw = flow
+			e.Raw = flow
 		}
-		e.expr = isExpr(e.key, e.raw)
-		if e.code = classify(e.raw, e.expr); e.code != "" {
-			if e.to = e.from + len(e.raw); !inside {
-				e.to = doc.valueEnd(line, m[4])
+		e.Expr = isExpr(e.Key, e.Raw)
+		if e.Code = classify(e.Raw, e.Expr); e.Code != "" {
+			if e.To = e.From + len(e.Raw); !inside {
+				e.To = doc.valueEnd(line, m[4])
 			}
-			e.whole = joinLines(doc.text.Text()[e.from:e.to])
+			e.Whole = joinLines(doc.Text.Text()[e.From:e.To])
 			return e, true
 		}
 	}
 	if m := listItem.FindStringSubmatchIndex(text); m != nil && strings.Contains(text, "${{") && keyValue.FindString(text) == "" {
-		e := eaten{key: "-", raw: strings.TrimRight(text[m[4]:m[5]], " \t"), from: start + m[4], expr: true}
-		if e.code = classify(e.raw, true); e.code != "" && !collection("", e.raw) {
-			e.to = doc.valueEnd(line, m[3]-2)
-			e.whole = joinLines(doc.text.Text()[e.from:e.to])
+		e := Eaten{Key: "-", Raw: strings.TrimRight(text[m[4]:m[5]], " \t"), From: start + m[4], Expr: true}
+		if e.Code = classify(e.Raw, true); e.Code != "" && !collection("", e.Raw) {
+			e.To = doc.valueEnd(line, m[3]-2)
+			e.Whole = joinLines(doc.Text.Text()[e.From:e.To])
 			return e, true
 		}
 	}
 	if strings.Contains(text, "{") {
 		for _, m := range flowKey.FindAllStringSubmatchIndex(text, -1) {
-			raw := flowValue(text[m[1]:])
+			raw := FlowValue(text[m[1]:])
 			if raw == "" || collection(text[m[2]:m[3]], raw) {
 				continue
 			}
-			e := eaten{key: text[m[2]:m[3]], raw: raw, from: start + m[1], to: start + m[1] + len(raw)}
-			e.expr = isExpr(e.key, raw)
-			if e.code = classify(raw, e.expr); e.code == "" && e.expr && !quoted(raw) && strings.ContainsAny(raw, "[]{}?,") {
-				e.code = codeIndicator
+			e := Eaten{Key: text[m[2]:m[3]], Raw: raw, From: start + m[1], To: start + m[1] + len(raw)}
+			e.Expr = isExpr(e.Key, raw)
+			if e.Code = classify(raw, e.Expr); e.Code == "" && e.Expr && !quoted(raw) && strings.ContainsAny(raw, "[]{}?,") {
+				e.Code = CodeIndicator
 			}
-			if !e.expr && !quoted(raw) && strings.ContainsRune(raw, '?') {
-				e.code = codeIndicator // the parser ends plain text there
+			if !e.Expr && !quoted(raw) && strings.ContainsRune(raw, '?') {
+				e.Code = CodeIndicator // the parser ends plain text there
 			}
-			if e.code != "" && (e.expr || e.code == codeIndicator) {
+			if e.Code != "" && (e.Expr || e.Code == CodeIndicator) {
 				return e, true
 			}
 		}
 	}
-	return eaten{}, false
+	return Eaten{}, false
 }
 
 // exprKeys are the keys whose values are expressions. The value of the last may be a list as well.
@@ -201,40 +204,40 @@ func classify(raw string, expr bool) diag.Code {
 		if !expr {
 			return ""
 		}
-		return codeTag
+		return CodeTag
 	case '"', '\'':
-		if rest, closed := afterQuote(raw); closed && rest != "" && rest[0] != '#' {
-			return codeAfterQuote
+		if rest, closed := AfterQuote(raw); closed && rest != "" && rest[0] != '#' {
+			return CodeAfterQuote
 		}
 		return ""
 	case '|', '>':
 		if blockStart.MatchString(raw) {
 			return ""
 		}
-		return codeIndicator
+		return CodeIndicator
 	case '{', '[':
-		return codeIndicator
+		return CodeIndicator
 	case '*', '&':
 		_, rest, more := strings.Cut(raw, " ")
 		if !expr && (raw[0] == '&' || !more || strings.HasPrefix(strings.TrimSpace(rest), "#")) {
 			return ""
 		}
-		return codeIndicator
+		return CodeIndicator
 	case '@', '`', '%':
-		return codeIndicator
+		return CodeIndicator
 	case '-', '?':
 		if len(raw) == 1 || raw[1] == ' ' {
-			return codeIndicator
+			return CodeIndicator
 		}
 	}
 	if strings.Contains(raw, ": ") || strings.HasSuffix(raw, ":") {
-		return codeColon
+		return CodeColon
 	}
 	return ""
 }
 
-// afterQuote returns what follows the closing quote of the quoted scalar that raw starts with.
-func afterQuote(raw string) (rest string, closed bool) {
+// AfterQuote returns what follows the closing quote of the quoted scalar that raw starts with.
+func AfterQuote(raw string) (rest string, closed bool) {
 	q := raw[0]
 	for i := 1; i < len(raw); i++ {
 		switch {
@@ -251,14 +254,14 @@ func afterQuote(raw string) (rest string, closed bool) {
 
 func quoted(raw string) bool { return raw != "" && (raw[0] == '"' || raw[0] == '\'') }
 
-// flowValue returns the value at the start of s inside a flow mapping: up to the comma or bracket that
+// FlowValue returns the value at the start of s inside a flow mapping: up to the comma or bracket that
 // ends it, brackets and quotes inside the value skipped.
-func flowValue(s string) string {
+func FlowValue(s string) string {
 	depth := 0
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; c {
 		case '"', '\'':
-			if rest, closed := afterQuote(s[i:]); closed {
+			if rest, closed := AfterQuote(s[i:]); closed {
 				i = len(s) - len(rest) - 1
 			}
 		case '(', '[', '{':
@@ -278,10 +281,10 @@ func flowValue(s string) string {
 
 // valueEnd returns the offset at which the value of a key on the given line ends: lines that are indented
 // more than the key belong to it.
-func (doc *document) valueEnd(line, keyColumn int) int {
-	end := doc.text.LineStart(line) + len(doc.text.Line(line))
-	for next := line + 1; next <= doc.text.Lines(); next++ {
-		text := doc.text.Line(next)
+func (doc *Document) valueEnd(line, keyColumn int) int {
+	end := doc.Text.LineStart(line) + len(doc.Text.Line(line))
+	for next := line + 1; next <= doc.Text.Lines(); next++ {
+		text := doc.Text.Line(next)
 		trimmed := strings.TrimLeft(text, " ")
 		if strings.TrimSpace(trimmed) == "" {
 			continue
@@ -289,7 +292,7 @@ func (doc *document) valueEnd(line, keyColumn int) int {
 		if len(text)-len(trimmed) <= keyColumn {
 			break
 		}
-		end = doc.text.LineStart(next) + len(text)
+		end = doc.Text.LineStart(next) + len(text)
 	}
 	return end
 }

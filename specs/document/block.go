@@ -1,4 +1,4 @@
-package specs
+package document
 
 import "strings"
 
@@ -29,7 +29,7 @@ func (t *trace) lines(i, end, indent int, folded bool) int {
 	lead = -1
 	i, empty = t.indentation(i, indent, nil)
 	for t.ok && i < len(t.text) && t.column(i) == indent && t.n < len(t.want) {
-		blank := isBlank(t.text[i])
+		blank := IsBlank(t.text[i])
 		switch {
 		case lead < 0:
 		case folded && !blankBefore && !blank:
@@ -74,7 +74,7 @@ func (t *trace) indentation(i, indent int, empty []int) (int, []int) {
 		for i < len(t.text) && i-start < indent && t.text[i] == ' ' {
 			i++
 		}
-		if i == len(t.text) || !isBreak(t.text[i]) {
+		if i == len(t.text) || !IsBreak(t.text[i]) {
 			return i, empty
 		}
 		empty = append(empty, i)
@@ -107,7 +107,7 @@ func (t *trace) indents(i, end, next int) (least, most int) {
 	}
 	most = max(most, 1)
 	if given {
-		return 1, min(most, maxDepth)
+		return 1, min(most, MaxDepth)
 	}
 	return most, most
 }

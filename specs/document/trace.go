@@ -1,4 +1,4 @@
-package specs
+package document
 
 import (
 	"strings"
@@ -17,15 +17,15 @@ type trace struct {
 	want string // the decoded text
 	n    int    // bytes of want explained so far
 	next int    // source offset of the next byte if the copy goes on; -1: it does not
-	at   []piece
+	at   []Piece
 	ok   bool
 }
 
-// piece says that the decoded text from offset n on is a copy of the source from offset src on.
-type piece struct{ n, src int }
+// Piece says that the decoded text from offset N on is a copy of the source from offset Src on.
+type Piece struct{ N, Src int }
 
-// traceScalar explains the scalar whose content starts at off. end is the offset just behind it.
-func traceScalar(text string, off int, style yaml.Style, want string) (at []piece, end int, ok bool) {
+// Trace explains the scalar whose content starts at off. end is the offset just behind it.
+func Trace(text string, off int, style yaml.Style, want string) (at []Piece, end int, ok bool) {
 	if off >= len(text) {
 		return nil, len(text), want == ""
 	}
@@ -38,7 +38,7 @@ func traceScalar(text string, off int, style yaml.Style, want string) (at []piec
 	case style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
 		end = t.block(off, style&yaml.FoldedStyle != 0)
 	case strings.HasPrefix(text[off:], want): // one line, as most are
-		return []piece{{0, off}}, off + len(want), true
+		return []Piece{{0, off}}, off + len(want), true
 	default:
 		end = t.plain(off)
 	}
@@ -55,7 +55,7 @@ func (t *trace) emit(s string, src int) {
 		return
 	}
 	if t.next != src {
-		t.at = append(t.at, piece{t.n, src})
+		t.at = append(t.at, Piece{t.n, src})
 	}
 	t.n += len(s)
 	t.next = src + len(s)
@@ -112,15 +112,15 @@ func (t *trace) breaks(i int, skipFirst bool) int {
 	return i
 }
 
-func isBlank(c byte) bool { return c == ' ' || c == '\t' }
-func isBreak(c byte) bool { return c == '\r' || c == '\n' }
+func IsBlank(c byte) bool { return c == ' ' || c == '\t' }
+func IsBreak(c byte) bool { return c == '\r' || c == '\n' }
 
 // plain explains a plain scalar: as much of the source as the decoded text needs.
 func (t *trace) plain(i int) int {
 	end := i
 	for t.ok && t.n < len(t.want) && i < len(t.text) {
 		word := i
-		for i < len(t.text) && !isBlank(t.text[i]) && !isBreak(t.text[i]) && t.n+i-word < len(t.want) {
+		for i < len(t.text) && !IsBlank(t.text[i]) && !IsBreak(t.text[i]) && t.n+i-word < len(t.want) {
 			i++
 		}
 		t.emit(t.text[word:i], word)
@@ -139,10 +139,10 @@ func (t *trace) plain(i int) int {
 // gap steps over the blanks between two words, explaining them: kept inside a line, folded at its end.
 func (t *trace) gap(i int) int {
 	blanks := i
-	for i < len(t.text) && isBlank(t.text[i]) {
+	for i < len(t.text) && IsBlank(t.text[i]) {
 		i++
 	}
-	if i < len(t.text) && isBreak(t.text[i]) {
+	if i < len(t.text) && IsBreak(t.text[i]) {
 		return t.breaks(i, false)
 	}
 	t.emit(t.text[blanks:i], blanks)
@@ -161,7 +161,7 @@ func (t *trace) quoted(i int, quote byte) int {
 			return i + 1
 		case c == '\\' && quote == '"':
 			i = t.escape(i)
-		case isBlank(c), isBreak(c):
+		case IsBlank(c), IsBreak(c):
 			i = t.gap(i)
 		default:
 			_, size := utf8.DecodeRuneInString(t.text[i:])
@@ -201,11 +201,11 @@ func (t *trace) escape(i int) int {
 	return min(i+size, len(t.text))
 }
 
-// marks turns pieces into marks of places.
-func marks(f *source.File, at []piece) []source.Mark {
+// Marks turns pieces into marks of places.
+func Marks(f *source.File, at []Piece) []source.Mark {
 	out := make([]source.Mark, len(at))
 	for i, p := range at {
-		out[i] = source.Mark{Offset: p.n, Pos: f.Pos(p.src)}
+		out[i] = source.Mark{Offset: p.N, Pos: f.Pos(p.Src)}
 	}
 	return out
 }
