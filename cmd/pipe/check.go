@@ -197,19 +197,22 @@ func (o *checkOptions) inFolder(p *engine.Project, path string) ([]target, error
 			return out, err
 		}
 	}
-	for _, dir := range []string{path, filepath.Join(path, engine.PipelinesDir)} {
-		if !isFolder(dir) {
+	for _, dir := range []string{".", engine.PipelinesDir, filepath.Base(engine.ContractsDir), filepath.FromSlash(engine.ContractsDir)} {
+		if dir = filepath.Join(path, dir); !isFolder(dir) {
 			continue
 		}
 		found, err := filesIn(p, dir)
 		if err != nil {
 			return nil, err
 		}
-		if out = append(out, found...); len(found) > 0 {
+		if out = append(out, found...); dir == filepath.Clean(path) && len(found) > 0 {
 			return out, nil
 		}
 	}
-	return nil, noPipelines(path)
+	if !hasPipelines(out) {
+		return nil, noPipelines(path)
+	}
+	return out, nil
 }
 
 func hasPipelines(targets []target) bool {
