@@ -14,6 +14,7 @@ import (
 // or the part that the kind gives away.
 func TestConfigOfAKind(t *testing.T) {
 	t.Parallel()
+	called := map[string]string{"with": "secret", "none": "nosuch"}
 	for given, want := range map[string]string{
 		"":     `{"a":1,"secret":"s","with":{"n":3,"text":"x"}}`,
 		"with": `{"n":3,"text":"x"}`,
@@ -21,7 +22,7 @@ func TestConfigOfAKind(t *testing.T) {
 	} {
 		var got *value.Object
 		kind := stage.Kind{
-			Name: "echo", Given: given,
+			Name: "echo", Given: given, Called: called[given],
 			Config: []stage.Field{
 				{Name: "a", Type: value.Of(value.Int)},
 				{Name: "secret", Type: value.Of(value.String), Default: "s"},
@@ -41,9 +42,15 @@ func TestConfigOfAKind(t *testing.T) {
 		if b, err := json.Marshal(got); err != nil || !sameJSON(t, string(b), `{"a":1,"secret":"s","with":{"n":3,"text":"x"}}`) {
 			t.Errorf("the kind got %s, %v", b, err)
 		}
-		var in struct{ Config json.RawMessage }
+		var in struct {
+			Kind   string
+			Config json.RawMessage
+		}
 		if err := json.Unmarshal([]byte(w.read("stages/s/1.1/input.json")), &in); err != nil || !sameJSON(t, string(in.Config), want) {
 			t.Errorf("given %q: PIPE_INPUT has the config %s, %v; want %s", given, in.Config, err, want)
+		}
+		if kind := map[string]string{"": "echo", "with": "s", "none": "echo"}[given]; in.Kind != kind {
+			t.Errorf("given %q: PIPE_INPUT has the kind %q, want %q", given, in.Kind, kind)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func (t *try) run(ctx context.Context) (machine.StageEnded, error) {
 		deadline = t.d.opt.Now().Add(limit)
 	}
 	config := t.config()
-	if err := t.f.prepare(t.d.parents, t.node, given(kind, config), t.s, deadline); err != nil {
+	if err := t.f.prepare(t.d.parents, show(kind, config), t.s, deadline); err != nil {
 		return machine.StageEnded{}, storage("preparing the stage's folder", t.f.path(""), err)
 	}
 	if path := t.reportPath(); path != "" {
@@ -161,14 +161,18 @@ func (t *try) config() *value.Object {
 	return out
 }
 
-// given is the part of a config that a process finds in PIPE_INPUT.
-func given(kind stage.Kind, config *value.Object) *value.Object {
-	if kind.Given == "" {
-		return config
+// show gives what a process finds of its kind: all of it, or what the kind gives away.
+func show(kind stage.Kind, config *value.Object) shown {
+	out := shown{kind.Name, config}
+	if v, ok := config.Get(kind.Called); ok {
+		out.kind, _ = v.(string)
 	}
-	v, _ := config.Get(kind.Given)
-	part, _ := v.(*value.Object)
-	return orEmpty(part)
+	if kind.Given != "" {
+		v, _ := config.Get(kind.Given)
+		part, _ := v.(*value.Object)
+		out.config = orEmpty(part)
+	}
+	return out
 }
 
 // resolveDir gives the folder in which the stage works, absolute and without symbolic links, so that a link

@@ -15,7 +15,6 @@ import (
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/machine"
-	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/value"
 	"example.com/pipe/engine/workspace"
 )
@@ -74,9 +73,15 @@ type input struct {
 	Effect    string          `json:"effect"`
 }
 
+// shown is what a process finds of its kind in PIPE_INPUT.
+type shown struct {
+	kind   string
+	config *value.Object
+}
+
 // prepare makes the folder of a try and makes it durable: a resume tells by it whether the try can have
 // begun. What an interrupted try left in its place moves aside to "….lost-N".
-func (f *folder) prepare(parents *parents, n *plan.Node, config *value.Object, s *machine.StageStarted, deadline time.Time) error {
+func (f *folder) prepare(parents *parents, as shown, s *machine.StageStarted, deadline time.Time) error {
 	if err := parents.ensure(filepath.Dir(f.rel)); err != nil {
 		return err
 	}
@@ -96,7 +101,7 @@ func (f *folder) prepare(parents *parents, n *plan.Node, config *value.Object, s
 	if err := os.Mkdir(f.path(scratchName), 0o700); err != nil {
 		return err
 	}
-	if err := f.write(n, config, s, deadline); err != nil {
+	if err := f.write(as, s, deadline); err != nil {
 		return err
 	}
 	return journal.SyncDir(filepath.Dir(dir))
@@ -104,9 +109,9 @@ func (f *folder) prepare(parents *parents, n *plan.Node, config *value.Object, s
 
 // write puts the files there that a process is given. What it is to write (output, feedback, logs) is not
 // made before it is written.
-func (f *folder) write(n *plan.Node, config *value.Object, s *machine.StageStarted, deadline time.Time) error {
+func (f *folder) write(as shown, s *machine.StageStarted, deadline time.Time) error {
 	in := input{
-		Protocol: protocol, Stage: s.Stage, Kind: n.Kind, Config: config, Inputs: orEmpty(s.Inputs),
+		Protocol: protocol, Stage: s.Stage, Kind: as.kind, Config: as.config, Inputs: orEmpty(s.Inputs),
 		Brief: s.Brief, OpenItems: s.OpenItems, Effect: s.Effect,
 	}
 	if in.OpenItems == nil {

@@ -28,12 +28,11 @@ func TestFolderOf(t *testing.T) {
 
 func TestFolderOfALostTryMovesAside(t *testing.T) {
 	f := &folder{run: t.TempDir(), rel: FolderOf("a/b[0]", 1, 2)}
-	node := &plan.Node{Kind: "command"}
 	parents := newParents(f.run, &plan.Graph{})
 	prepare := func(effect string) {
 		t.Helper()
 		s := &machine.StageStarted{Stage: "a/b[0]", Iteration: 1, Attempt: 2, Effect: effect, Brief: "do " + effect}
-		if err := f.prepare(parents, node, value.NewObject(), s, time.UnixMilli(0)); err != nil {
+		if err := f.prepare(parents, shown{"command", value.NewObject()}, s, time.UnixMilli(0)); err != nil {
 			t.Fatal(err)
 		}
 		f.close()
@@ -90,7 +89,7 @@ func TestFolderRefusesALinkInItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &folder{run: run, rel: FolderOf("a", 1, 1)}
-	err := f.prepare(newParents(run, &plan.Graph{}), &plan.Node{}, value.NewObject(), &machine.StageStarted{Stage: "a", Iteration: 1, Attempt: 1}, time.Time{})
+	err := f.prepare(newParents(run, &plan.Graph{}), shown{"command", value.NewObject()}, &machine.StageStarted{Stage: "a", Iteration: 1, Attempt: 1}, time.Time{})
 	if err == nil || !strings.Contains(err.Error(), "is not a folder") {
 		t.Errorf("got %v", err)
 	}

@@ -291,7 +291,7 @@ func (t *try) module() (modulePath, dir string) {
 
 // agent is whom an item is from that names nobody: the stage's agent, its tool, or its id.
 func (t *try) agent() string {
-	if name, _ := t.node.Config.Get("name"); t.node.Kind == "agent" {
+	if name, _ := t.node.Config.Get("name"); t.node.Kind == "agent" || t.node.Kind == "plugin" {
 		if s, ok := name.(string); ok && s != "" {
 			return s
 		}

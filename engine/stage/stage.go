@@ -23,6 +23,7 @@ type Kind struct {
 	Doc    string
 	Config []Field // the keys of its config
 	Given  string  // the key of its config that a process finds as config in PIPE_INPUT; "": all of it
+	Called string  // the key of its config that a process finds as kind there; "": the kind's own name
 	Check  func(*CheckPass)
 	Run    func(context.Context, *Call) (Outcome, error)
 }

@@ -52,8 +52,9 @@ func New(starter *proc.Starter) stage.Kind {
 			{Name: keyWith, Type: value.Of(value.ObjectKind),
 				Doc: "what the stage gives it, any keys: it is the config of PIPE_INPUT", Example: "{target: staging}"},
 		},
-		Given: keyWith,
-		Run:   r.run,
+		Given:  keyWith,
+		Called: keyName,
+		Run:    r.run,
 	}
 }
 
