@@ -26,10 +26,7 @@ func text(c Command, err error) string {
 	if err != nil {
 		return "error: " + err.Error()
 	}
-	script := c.Script
-	if strings.Contains(script, runUnittest) {
-		script = strings.Replace(script, runUnittest, "UNITTEST", 1)
-	}
+	script := strings.Replace(c.Script, runUnittest, "UNITTEST", 1)
 	out := fmt.Sprintf("%s (%s): %s | %s %s %s", c.Kind, c.Mark, script, c.Format, c.Path, c.Pattern)
 	if c.OKExitCodes != nil {
 		out += fmt.Sprint(" ", c.OKExitCodes)

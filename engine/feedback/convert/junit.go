@@ -54,7 +54,6 @@ type junitReport struct {
 	suites []junitSuite
 	test   *junitTest  // that is open
 	fault  *junitFault // that is open
-	depths [2]int      // of the test and of the fault
 	text   strings.Builder
 
 	passes, fails, skips int
