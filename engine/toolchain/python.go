@@ -37,11 +37,12 @@ func pythonTools(f folder) (*tools, error) {
 	if err := p.load(); err != nil {
 		return nil, err
 	}
-	switch python := p.interpreter(); {
+	// Tests leave nothing in the tree that a later look at it would take for work.
+	switch python := "PYTHONDONTWRITEBYTECODE=1 " + p.interpreter(); {
 	case p.uses("pytest"):
 		// The form xunit1 says in which file and line a test stands.
 		t.commands = append(t.commands, Command{Role: "test", Format: "junit", Path: reportPath,
-			Script: python + ` -m pytest -o junit_family=xunit1 --junitxml="` + reportPath + `"`})
+			Script: python + ` -m pytest -o cache_dir="$PIPE_STAGE_DIR/cache" -o junit_family=xunit1 --junitxml="` + reportPath + `"`})
 	case tests != "":
 		start := "."
 		if inFolder {
