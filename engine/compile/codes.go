@@ -15,6 +15,7 @@ const (
 	CodePromptFile     diag.Code = "prompt-file"
 	CodeLoopTarget     diag.Code = "loop-target"
 	CodeRole           diag.Code = "role"
+	CodeStateFile      diag.Code = "state-file"
 	CodeRetry          diag.Code = "retry"
 	CodePath           diag.Code = "path"
 	CodePipeline       diag.Code = "pipeline"

@@ -126,6 +126,7 @@ func (c *compiler) graph(inputs []plan.Param) plan.Graph {
 	for i := range c.stages {
 		c.stage(i)
 	}
+	c.stateFiles(&g)
 	g.Outputs = c.typer.Bindings(c.doc.Outputs, "output", scope.Place{Stage: scope.RunEnd})
 	return g
 }

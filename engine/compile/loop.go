@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/source"
@@ -88,6 +89,26 @@ func (c *compiler) loop(i int) {
 		wrongTarget(&c.diags, l.TargetStage.Span, t)
 	}
 	c.loopBetween(i, l.TargetStage.Span)
+}
+
+// stateFiles reports loops whose state files would have the same name: "a-b" to "c", and "a" to "b-c".
+func (c *compiler) stateFiles(g *plan.Graph) {
+	first := map[string]int{}
+	for i := range g.Nodes {
+		l := g.Nodes[i].Loop
+		if l == nil || l.Target < 0 || g.Nodes[i].ID == "" || g.Nodes[l.Target].ID == "" {
+			continue
+		}
+		name := scope.StateFile(g.Nodes[i].ID, g.Nodes[l.Target].ID)
+		other, taken := first[name]
+		if !taken {
+			first[name] = i
+			continue
+		}
+		d := c.diags.Errorf(CodeStateFile, c.stages[i].Span, "the loop of %s would share the state file %q with that of %s", c.known.Label(i), name, c.known.Label(other))
+		d.Related = []diag.Related{{Span: c.stages[other].Span, Message: "the other stage is here"}}
+		d.Help = "give one of the stages an id without the dash"
+	}
 }
 
 // wrongTarget reports a target that is no implementation, with the key that makes it something else.

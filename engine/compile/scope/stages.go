@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/source"
 	"example.com/pipe/engine/value"
 )
@@ -128,4 +129,9 @@ func quoteAll(words []string) string {
 		q[i] = fmt.Sprintf("%q", w)
 	}
 	return strings.Join(q, ", ")
+}
+
+// StateFile gives the name of the state file of a loop between two stages, with TASK for the task.
+func StateFile(sourceID, targetID string) string {
+	return feedback.StateFileName("TASK", feedback.Pair{Source: sourceID, Target: targetID})
 }
