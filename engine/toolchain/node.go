@@ -1,7 +1,9 @@
 package toolchain
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -35,7 +37,10 @@ func nodeTools(f folder) (*tools, error) {
 	}
 	var p packageJSON
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		return nil, fmt.Errorf("finding the project's commands: %q is no package.json: %w", path.Join(f.dir, mark), err)
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			err = fmt.Errorf("its %s must not be of the kind %s", cmp.Or(wrong.Field, "content"), wrong.Value)
+		}
+		return nil, fmt.Errorf("finding the project's commands: %q can't be used: %w", path.Join(f.dir, mark), err)
 	}
 	manager, err := nodeManager(f, &p)
 	if err != nil {

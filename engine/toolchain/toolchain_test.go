@@ -99,7 +99,9 @@ func TestFind(t *testing.T) {
 		{"two locks", map[string]string{"package.json": pkg(`"test": "x"`), "yarn.lock": "", "package-lock.json": ""}, "test",
 			"error: finding the project's commands: package-lock.json and yarn.lock are both there, so that it can't be told which"},
 		{"two locks of one manager", map[string]string{"package.json": pkg(`"test": "x"`), "npm-shrinkwrap.json": "", "package-lock.json": ""}, "test", "Node (package.json): npm run --silent test | why"},
-		{"broken package.json", map[string]string{"web/package.json": "{"}, "web test", `error: finding the project's commands: "web/package.json" is no package.json: unexpected end of JSON input`},
+		{"broken package.json", map[string]string{"web/package.json": "{"}, "web test", `error: finding the project's commands: "web/package.json" can't be used: unexpected end of JSON input`},
+		{"a script that is a number", map[string]string{"package.json": pkg(`"test": 3`)}, "test", `error: finding the project's commands: "package.json" can't be used: its scripts must not be of the kind number`},
+		{"a package.json that is a list", map[string]string{"package.json": "[]"}, "test", `error: finding the project's commands: "package.json" can't be used: its content must not be of the kind array`},
 		{"huge package.json", map[string]string{"package.json": strings.Repeat(" ", maxFile+1)}, "test", `error: finding the project's commands: "package.json" has 1048577 bytes, expected at most 1048576`},
 
 		{"pytest by its file", map[string]string{"pytest.ini": ""}, "test", `Python (pytest.ini): PYTHONDONTWRITEBYTECODE=1 python3 -m pytest -o cache_dir="$PIPE_STAGE_DIR/cache" -o junit_family=xunit1 --junitxml="` + junit + `" | junit ` + junit},
