@@ -14,6 +14,7 @@ import (
 // first.
 func (d *decider) closeComposite(i *instance) {
 	bad, failed := d.partsFailed(i)
+	finds := failed && becomesFindings(i)
 	if i.body != nil {
 		status := RunSucceeded
 		if failed {
@@ -22,20 +23,20 @@ func (d *decider) closeComposite(i *instance) {
 		if d.finallyRuns(i.body, status, bad.message) {
 			return
 		}
-		if f := i.body.final.failed(); f != nil && !failed {
-			bad, failed = failureOf(f), true
+		if f := i.body.final.failed(); f != nil && (!failed || finds) {
+			bad, failed, finds = failureOf(f), true, false
 		}
 	}
 	switch {
-	case failed && d.becomesFindings(i):
+	case finds:
 		d.takeFindings(i)
 	case failed:
 		d.fail(i, bad)
 		return
-	case i.isSource() && !i.returns():
+	case i.isSource() && !i.returns(), i.node.OnEscalation == plan.EscalationFinds && len(d.s.ledger.Open(i.path)) > 0:
 		d.takeResult(i, &feedback.Result{}) // nothing is open inside, so what it gave before is settled
 	}
-	if n := len(d.s.ledger.OpenBlocking(i.path)); n > 0 && !i.isSource() {
+	if n := len(d.s.ledger.OpenBlocking(i.path)); n > 0 && (!i.isSource() || i.returns()) {
 		d.fail(i, failure{class: string(stage.Findings), message: findingsWithoutLoop(n)})
 		return
 	}
@@ -113,16 +114,19 @@ func firstFailed(parts []*instance) *instance {
 
 // becomesFindings reports whether a pipeline inside the run failed by exhausted loops alone, and its open items
 // are to become items of its stage.
-func (d *decider) becomesFindings(i *instance) bool {
-	if i.body == nil || i.node.OnEscalation != plan.EscalationFinds {
+func becomesFindings(i *instance) bool {
+	return i.body != nil && i.node.OnEscalation == plan.EscalationFinds && !slices.ContainsFunc(i.body.slots, failedOtherwise)
+}
+
+// failedOtherwise reports whether a stage, or anything in it that made it fail, failed by more than an exhausted loop.
+func failedOtherwise(i *instance) bool {
+	switch {
+	case i.status == Cancelled:
+		return true
+	case i.status != Failed || !i.failed():
 		return false
 	}
-	for _, part := range i.body.slots {
-		if part.status == Failed && part.failed() && part.reason == "" || part.status == Cancelled {
-			return false
-		}
-	}
-	return true
+	return i.reason == "" || i.isComposite() && slices.ContainsFunc(i.own(), failedOtherwise)
 }
 
 // takeFindings makes the open items inside a composite its own.

@@ -14,7 +14,7 @@ import (
 func (p *preparation) bare(e plan.Expr) (*value.Object, error) {
 	if p.bareNames == nil {
 		inputs := (*value.Object)(nil)
-		if s := p.i.started; s != nil {
+		if s := p.i.started; s != nil && p.i.status == Running { // of a composite that starts again it is the last start
 			inputs = s.Inputs
 		} else {
 			var err error

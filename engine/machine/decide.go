@@ -142,6 +142,8 @@ func (d *decider) timerFired(e TimerFired) bool {
 	case o != nil && o.kind == timerEffect:
 		d.emit(RetryDue{Stage: o.inst.path, Effect: e.Effect})
 		return true
+	case o != nil && o.kind == deadlineEffect && d.s.cancelling:
+		return d.ignore(e, e.Effect, "the run is being cancelled")
 	case o != nil && o.kind == deadlineEffect:
 		d.passed(o, true)
 		return true

@@ -78,12 +78,12 @@ func (d *decider) raise(e feedback.Escalation) {
 	}
 }
 
-// passDeadlines decides what follows from all deadlines that have passed. It reports whether there were any. live
-// says that the run also goes on.
+// passDeadlines decides what follows from all deadlines that have passed; nothing in a run that is being cancelled. It
+// reports whether there were any. live says that the run also goes on.
 func (d *decider) passDeadlines(live bool) bool {
 	any := false
 	for _, o := range slices.Clone(d.s.effects) {
-		if o.kind == deadlineEffect && o.until <= d.at && d.s.find(o.id) != nil && !d.s.status.Ended() {
+		if o.kind == deadlineEffect && o.until <= d.at && d.s.find(o.id) != nil && !d.s.cancelling {
 			d.passed(o, live)
 			any = true
 		}

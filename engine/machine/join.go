@@ -12,7 +12,6 @@ import (
 type join struct {
 	members []*instance // in plan order
 	blocked []*instance // of those, with open blocking items
-	targets []*instance // where work goes: the most upstream of the blocked ones' targets
 	failed  bool        // a linked review failed for good, and the run with it: work is not sent back
 }
 
@@ -54,7 +53,6 @@ func (d *decider) joinOf(linked []*instance) *join {
 			j.blocked = append(j.blocked, i)
 		}
 	}
-	j.targets = upmost(j.blocked)
 	return j
 }
 
@@ -86,22 +84,25 @@ func (d *decider) routeJoin(j *join) bool {
 			decided = true
 		}
 	}
-	if len(j.blocked) == 0 || j.failed {
+	// An accept that breaks the contract of routings fails its review.
+	if len(j.blocked) == 0 || j.failed || slices.ContainsFunc(j.members, (*instance).failed) {
 		return decided
 	}
 	if capped := d.capped(j.blocked); len(capped) > 0 {
 		d.exhausted(capped, j.blocked, feedback.ReasonIterationCap)
 		return true
 	}
-	routed := true
+	var back []*instance
 	for _, i := range j.blocked {
-		routed = d.routed(i, feedback.ReImplement, "") && routed
+		if d.routed(i, feedback.ReImplement, "") {
+			back = append(back, i)
+		}
 	}
-	if !routed {
+	if slices.ContainsFunc(j.blocked, (*instance).failed) {
 		return true // the run fails: work is not sent back
 	}
-	for _, t := range j.targets {
-		d.restart(t, j.blocked)
+	for _, t := range upmost(back) {
+		d.restart(t, back)
 	}
 	return true
 }

@@ -16,7 +16,7 @@ import (
 // interrupt=ask|fail foreach=EXPR parallel=N pre=EXPR post=EXPR out=NAME escalates=fail|findings.
 // What is indented under the line "finally" is the finally of the graph. A first line "! word …" is of the plan:
 // unattended, deadline=SECONDS, fail (when it passes), notify, before=EXPR and after=EXPR (of the contract of
-// routings). cpre=EXPR cpost=EXPR are checks of a stage's contract, in=NAME:VALUE an input.
+// routings). cpre=EXPR cpost=EXPR are checks of a stage's contract, in=NAME:VALUE and in=NAME:=EXPR inputs.
 func parsePlan(text string) *plan.Plan {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	p := &plan.Plan{Format: plan.Format, Name: "script", Version: 1}
@@ -170,7 +170,11 @@ func parseNode(g *plan.Graph, words []string) plan.Node {
 			n.PostChecks = append(n.PostChecks, plan.Check{Description: v, Validation: *expression(g, v), Contract: "c"})
 		case "in":
 			name, text, _ := strings.Cut(v, ":")
-			n.Inputs = append(n.Inputs, plan.Binding{Name: name, Value: plan.Template{Value: text}})
+			t := plan.Template{Value: text}
+			if src, ok := strings.CutPrefix(text, "="); ok {
+				t = plan.Template{Parts: []plan.Part{{Expr: expression(g, src)}}}
+			}
+			n.Inputs = append(n.Inputs, plan.Binding{Name: name, Value: t})
 		case "out":
 			n.Outputs = append(n.Outputs, plan.Param{Name: v, Type: value.Of(value.Any)})
 		default:
@@ -204,7 +208,8 @@ func expression(g *plan.Graph, src string) *plan.Expr {
 	return e
 }
 
-// toyEvaluator knows true, false, error, again (iteration > 1), list:N, ok:STAGE (it succeeded), and is:NAME:TEXT.
+// toyEvaluator knows true, false, error, again (iteration > 1), first (not again), list:N, lists:N,M (of the first
+// iteration, and of later ones), ok:STAGE (it succeeded), and is:NAME:TEXT.
 type toyEvaluator struct{}
 
 func (toyEvaluator) Eval(e plan.Expr, scope *value.Object) (value.Value, error) {
@@ -214,11 +219,15 @@ func (toyEvaluator) Eval(e plan.Expr, scope *value.Object) (value.Value, error) 
 		return true, nil
 	case "false":
 		return false, nil
-	case "again":
+	case "again", "first":
 		n, _ := scope.Get("iteration")
-		return n.(int64) > 1, nil
-	case "list":
-		n, _ := strconv.Atoi(arg)
+		return n.(int64) > 1 == (kind == "again"), nil
+	case "list", "lists":
+		first, later, varies := strings.Cut(arg, ",")
+		if iteration, _ := scope.Get("iteration"); varies && iteration.(int64) > 1 {
+			first = later
+		}
+		n, _ := strconv.Atoi(first)
 		list := value.List{}
 		for i := range n {
 			list = append(list, int64(i))

@@ -130,6 +130,7 @@ type StageNotRun struct {
 	Stage  string  `json:"stage"`
 	At     Instant `json:"at"`
 	Needed string  `json:"needed,omitempty"` // path of the stage that failed
+	Gone   bool    `json:"gone,omitempty"`   // the for_each has fewer items than it had, and this is none of them
 }
 
 // StageCancelled says that a stage was stopped, or never started, because the run was cancelled.

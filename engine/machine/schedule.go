@@ -127,7 +127,7 @@ func (d *decider) wanted(i *instance, p *preparation) bool {
 			d.failStart(i, p.iteration, d.located(err))
 			return false
 		}
-		if !ok && !(i.isSource() && len(d.s.ledger.OpenBlocking(i.path)) > 0) {
+		if !ok && !d.hasBlocking(i) {
 			d.emit(StageSkipped{Stage: i.path, Iteration: p.iteration, At: d.at})
 			return false
 		}
@@ -158,28 +158,6 @@ func (i *instance) wantsTree() bool {
 func (i *instance) isTarget() bool {
 	_, ok := i.frame.graph.below[i.slot]
 	return ok && !i.isComposite()
-}
-
-// beginGroup evaluates the items of a for_each and opens an instance for each.
-func (d *decider) beginGroup(i *instance, iteration int) {
-	p := d.prepare(i, iteration, 1)
-	if i.node.When != nil {
-		ok, err := p.holds(*i.node.When, p.base)
-		if err != nil {
-			d.failStart(i, iteration, d.located(err))
-			return
-		}
-		if !ok {
-			d.emit(StageSkipped{Stage: i.path, Iteration: iteration, At: d.at})
-			return
-		}
-	}
-	items, err := p.list(&i.node.ForEach.Items)
-	if err != nil {
-		d.failStart(i, iteration, d.located(err))
-		return
-	}
-	d.emit(StageStarted{Stage: i.path, Iteration: iteration, Attempt: 1, At: d.at, Items: items, Composite: true})
 }
 
 // beginBody evaluates the inputs of a stage that runs a graph of its own, and opens it.

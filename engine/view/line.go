@@ -159,6 +159,9 @@ func (l *line) stage(rec machine.Record) bool {
 		l.say(rec.Stage, "sent_back").number("iteration", rec.Iteration)
 	case machine.StageNotRun:
 		l.say(rec.Stage, "not_run").text("needed", rec.Needed)
+		if rec.Gone {
+			l.text("reason", "no such item any more")
+		}
 	case machine.StageCancelled:
 		l.say(rec.Stage, "cancelled")
 	case machine.StageInterrupted:

@@ -214,6 +214,9 @@ func (r explainer) reasonOf(s *stage, rec machine.Record) string {
 		if rec.Needed != "" {
 			return fmt.Sprintf("it can't run: it needs %q, which %s", rec.Needed, r.ended(rec.Needed))
 		}
+		if rec.Gone {
+			return "it does not run again: the for_each has fewer items than it had, and this is none of them any more"
+		}
 		return "it can't run: a stage that it needs failed"
 	case machine.StageCancelled:
 		return "it was stopped, or not started, because the run stopped or it has to run again"
