@@ -28,13 +28,13 @@ func (r *reader) approval(n *yaml.Node) *Approval {
 		}
 		return &Approval{Required: true, Message: m, Span: m.Span}
 	case n.Kind == yaml.MappingNode:
-		a := &Approval{Required: true, Span: r.wholeSpan(n)}
+		a := &Approval{Required: true, Span: r.doc.Whole(n)}
 		if !r.approvalKeys(n, `"requires_approval"`, a) {
 			return nil
 		}
 		return a
 	case n.Kind == yaml.ScalarNode && isString(n) && slices.Contains(boolWords[:], strings.ToLower(strings.TrimSpace(n.Value))):
-		r.diags.Errorf(codeValue, r.nodeSpan(n), `"requires_approval" must be true, false or a message, and %q is none of them`, short(n.Value)).
+		r.diags.Errorf(codeValue, r.doc.Span(n), `"requires_approval" must be true, false or a message, and %q is none of them`, short(n.Value)).
 			Help = "write true or false, without quotes; a message says what the person is asked: requires_approval: \"publish the release?\""
 		return nil
 	case n.Kind == yaml.ScalarNode && isString(n):
@@ -65,7 +65,7 @@ var approvalKeys = []key[Approval]{
 		case !ok && isString(n):
 			(*r.diags)[len(*r.diags)-1].Help = "write it as a list: approvers: [" + short(n.Value) + "]"
 		case ok && len(n.Content) == 0:
-			r.diags.Errorf(codeValue, r.nodeSpan(n), `"approvers" is empty; nobody could answer`).Help = "without the key anybody may"
+			r.diags.Errorf(codeValue, r.doc.Span(n), `"approvers" is empty; nobody could answer`).Help = "without the key anybody may"
 		}
 	}},
 	{"timeout", func(r *reader, n *yaml.Node, a *Approval) {
@@ -82,7 +82,7 @@ var approvalKeys = []key[Approval]{
 			}
 			return
 		}
-		l := &Loop{Span: r.wholeSpan(n)}
+		l := &Loop{Span: r.doc.Whole(n)}
 		fs, ok := readKeys(r, n, `"on_reject"`, returnKeys, l)
 		if ok && !has(fs, "target_stage") {
 			r.missing(n, l.Span, `"on_reject"`, "target_stage", "name the stage that works on what was rejected")

@@ -49,7 +49,7 @@ func ParseContract(f *source.File) (*Contract, diag.List) {
 	var diags diag.List
 	c := &Contract{File: f}
 	if IsMarkdown(f.Name) {
-		if f = frontMatter(f, &diags); f == nil {
+		if f = document.FrontMatter(f, &diags); f == nil {
 			return c, diags
 		}
 	}
@@ -68,13 +68,13 @@ func ParseContract(f *source.File) (*Contract, diag.List) {
 		return c, diags
 	}
 	defer done()
-	c.Span = r.wholeSpan(n)
+	c.Span = r.doc.Whole(n)
 	fs, ok := readKeys(r, n, "the contract", contractKeys, c)
 	if !ok {
 		return c, diags
 	}
 	if !has(fs, "name") {
-		r.missing(n, document.Point(f, r.offset(n)), "the contract", "name", "add a line such as: name: task-summary")
+		r.missing(n, document.Point(f, r.doc.Offset(n)), "the contract", "name", "add a line such as: name: task-summary")
 	}
 	r.distinct(c)
 	return c, diags
@@ -98,7 +98,7 @@ func (r *reader) contractVersion(n *yaml.Node) *Leaf[string] {
 	const what, want = `"version" of the contract`, "a whole number or a text"
 	switch {
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!int":
-		return &Leaf[string]{n.Value, r.nodeSpan(n)}
+		return &Leaf[string]{n.Value, r.doc.Span(n)}
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!float":
 		r.wrongKind(n, what, want)
 		(*r.diags)[len(*r.diags)-1].Help = "quote it: version: " + document.Quote(short(n.Value))
@@ -112,7 +112,7 @@ func (r *reader) contractVersion(n *yaml.Node) *Leaf[string] {
 
 // schema reads one of the two schemas.
 func (r *reader) schema(n *yaml.Node, name, of string) *Schema {
-	s := &Schema{Span: r.wholeSpan(n)}
+	s := &Schema{Span: r.doc.Whole(n)}
 	list := func(n *yaml.Node, section string) []*Param {
 		what := fmt.Sprintf("%q of %q", section, name)
 		var out []*Param
@@ -157,9 +157,9 @@ func (r *reader) schemaEntry(n *yaml.Node, what, of string, required bool) *Para
 	fs, _ := r.fields(n, label)
 	named := find(fs, "name")
 	r.param(n, p, label, schemaKeys)
-	p.Span = r.wholeSpan(n)
+	p.Span = r.doc.Whole(n)
 	if named == nil {
-		r.missing(n, r.nodeSpan(n), label, "name", "give the name by which checks read it: name: summary")
+		r.missing(n, r.doc.Span(n), label, "name", "give the name by which checks read it: name: summary")
 		return nil
 	}
 	if !p.Name.Span.IsValid() {
@@ -245,7 +245,7 @@ func IsContract(f *source.File) bool {
 	found := false
 	markdown := IsMarkdown(f.Name)
 	for n := 1; n <= f.Lines(); n++ {
-		if markdown && isFence(f.Line(n)) != (n == 1) { // no front matter, or its end
+		if markdown && document.IsFence(f.Line(n)) != (n == 1) { // no front matter, or its end
 			break
 		}
 		key, _, ok := strings.Cut(f.Line(n), ":")

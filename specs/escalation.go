@@ -10,13 +10,13 @@ import (
 
 // escalation reads what follows from an escalation beside waiting.
 func (r *reader) escalation(n *yaml.Node) *Escalation {
-	e := &Escalation{Span: r.wholeSpan(n)}
+	e := &Escalation{Span: r.doc.Whole(n)}
 	fs, ok := readKeys(r, n, `"escalation"`, escalationKeys, e)
 	if !ok {
 		return nil
 	}
 	if after := find(fs, "on_timeout"); after != nil && !has(fs, "timeout") {
-		r.diags.Errorf(codeConflict, r.nodeSpan(after.key), `"on_timeout" of "escalation" needs a "timeout"; without one it is never reached`).
+		r.diags.Errorf(codeConflict, r.doc.Span(after.key), `"on_timeout" of "escalation" needs a "timeout"; without one it is never reached`).
 			Help = "add how long a person has to decide: timeout: 24h"
 		e.OnTimeout = nil
 	}
@@ -32,14 +32,14 @@ var escalationKeys = []key[Escalation]{
 	}},
 	{"notify", func(r *reader, n *yaml.Node, e *Escalation) {
 		r.list(n, `"notify"`, "mappings with a script to run", func(n *yaml.Node) {
-			p := &Notify{Span: r.wholeSpan(n)}
+			p := &Notify{Span: r.doc.Whole(n)}
 			fs, ok := readKeys(r, n, `an entry of "notify"`, notifyKeys, p)
 			switch {
 			case !ok && isString(n):
 				(*r.diags)[len(*r.diags)-1].Help = "write it as a script to run: {run: " + document.Quote(short(n.Value)) + "}"
 			case !ok:
 			case !has(fs, "run"):
-				r.missing(n, r.nodeSpan(n), `an entry of "notify"`, "run", "give the script that tells somebody: run: ./notify.sh")
+				r.missing(n, r.doc.Span(n), `an entry of "notify"`, "run", "give the script that tells somebody: run: ./notify.sh")
 			case p.Run != nil:
 				e.Notify = append(e.Notify, p)
 			}

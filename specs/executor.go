@@ -52,7 +52,7 @@ func (r *reader) executor(n *yaml.Node, s *Stage, fs []field, what string) {
 		if own != nil {
 			r.conflict(f, own, what, c.help)
 		} else if c.name == "shell" {
-			r.diags.Errorf(codeConflict, r.nodeSpan(f.key), `"shell" of %s has no "run" that it could run`, what)
+			r.diags.Errorf(codeConflict, r.doc.Span(f.key), `"shell" of %s has no "run" that it could run`, what)
 		}
 	}
 	prompt, file := find(fs, "prompt"), find(fs, "prompt_file")
@@ -64,7 +64,7 @@ func (r *reader) executor(n *yaml.Node, s *Stage, fs []field, what string) {
 	}
 	switch {
 	case own.name == "agent" && prompt == nil && file == nil && !slices.Contains(r.meant[n], "prompt_file"):
-		r.missing(n, r.nodeSpan(own.key), what, "prompt", `say what the agent is to do: "prompt" or "prompt_file"`)
+		r.missing(n, r.doc.Span(own.key), what, "prompt", `say what the agent is to do: "prompt" or "prompt_file"`)
 	case own.name == "uses" && s.Uses != nil && s.Uses.Value == usesApproval:
 		r.gate(s, fs, what)
 		return
@@ -73,7 +73,7 @@ func (r *reader) executor(n *yaml.Node, s *Stage, fs []field, what string) {
 	}
 	if with := find(fs, "with"); with != nil && (has(fs, "uses") || has(fs, "pipeline")) {
 		if v, done := r.follow(with.value); v != nil {
-			s.With = &With{Entries: r.entries(v, `"with"`, "with", r.isParamName), Span: r.nodeSpan(with.key)}
+			s.With = &With{Entries: r.entries(v, `"with"`, "with", r.isParamName), Span: r.doc.Span(with.key)}
 			done()
 		}
 	}
@@ -84,11 +84,11 @@ func (r *reader) noExecutor(n *yaml.Node, fs []field, what string) {
 	switch {
 	case meantExecutor(fs):
 	case has(fs, "prompt") || has(fs, "prompt_file"):
-		r.missing(n, r.nodeSpan(n), what, "agent", "a prompt goes with an agent: add agent: NAME")
+		r.missing(n, r.doc.Span(n), what, "agent", "a prompt goes with an agent: add agent: NAME")
 	case has(fs, "with"):
-		r.missing(n, r.nodeSpan(find(fs, "with").key), what, "uses", `"with" goes with a kind or a plugin, uses: NAME, or with a pipeline, pipeline: NAME`)
+		r.missing(n, r.doc.Span(find(fs, "with").key), what, "uses", `"with" goes with a kind or a plugin, uses: NAME, or with a pipeline, pipeline: NAME`)
 	default:
-		r.missing(n, r.nodeSpan(n), what, "run",
+		r.missing(n, r.doc.Span(n), what, "run",
 			`say what it runs: "run" with a script, "agent" with a "prompt", "command" with a command of the project, "uses" with a kind or a plugin, or "pipeline"`)
 	}
 }
@@ -102,7 +102,7 @@ func (r *reader) gate(s *Stage, fs []field, what string) {
 		return
 	}
 	if v, done := r.follow(with.value); v != nil {
-		s.Gate.Span = r.wholeSpan(v)
+		s.Gate.Span = r.doc.Whole(v)
 		r.approvalKeys(v, `"with" of `+what, s.Gate)
 		done()
 	}
@@ -201,7 +201,7 @@ func isStageKey(name string) bool {
 }
 
 func (r *reader) conflict(a, b *field, what, help string) {
-	d := r.diags.Errorf(codeConflict, r.nodeSpan(a.key), "%q and %q cannot both stand in %s", a.name, b.name, what)
-	d.Related = []diag.Related{{Span: r.nodeSpan(b.key), Message: strconv.Quote(b.name) + " stands here"}}
+	d := r.diags.Errorf(codeConflict, r.doc.Span(a.key), "%q and %q cannot both stand in %s", a.name, b.name, what)
+	d.Related = []diag.Related{{Span: r.doc.Span(b.key), Message: strconv.Quote(b.name) + " stands here"}}
 	d.Help = help
 }

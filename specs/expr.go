@@ -31,7 +31,7 @@ func (r *reader) exprText(n *yaml.Node, key, what string) *source.Scalar {
 	switch {
 	case r.isBlank(n):
 		return nil
-	case r.foreignTag(n) && n.Kind == yaml.ScalarNode:
+	case r.doc.HasTag(n) && n.Kind == yaml.ScalarNode:
 		r.eatenHere(n, key, document.Eaten{Code: document.CodeTag})
 		return nil
 	case isNull(n):
@@ -48,11 +48,11 @@ func (r *reader) exprText(n *yaml.Node, key, what string) *source.Scalar {
 		}
 		return nil
 	case strings.TrimSpace(n.Value) == "":
-		r.diags.Errorf(codeValue, r.nodeSpan(n), "%s is empty; it must be an expression", what)
+		r.diags.Errorf(codeValue, r.doc.Span(n), "%s is empty; it must be an expression", what)
 		return nil
 	}
-	s := r.scalar(n)
-	if plainStyle(n) && incomplete(n.Value) {
+	s := r.doc.Scalar(n)
+	if document.IsPlain(n) && incomplete(n.Value) {
 		if code := r.followed(n); code != "" {
 			r.eatenHere(n, key, document.Eaten{Code: code})
 			return nil
@@ -79,7 +79,7 @@ func (r *reader) cel(n *yaml.Node, what string) *source.Scalar {
 
 // emptyExpr reports an expression of which YAML has left nothing.
 func (r *reader) emptyExpr(n *yaml.Node, key, what string) {
-	rest := r.restOfLine(r.offset(n))
+	rest := r.doc.RestOfLine(r.doc.Offset(n))
 	switch {
 	case n.Anchor != "":
 		r.eatenHere(n, key, document.Eaten{Code: document.CodeIndicator})
@@ -92,46 +92,24 @@ func (r *reader) emptyExpr(n *yaml.Node, key, what string) {
 
 // eatenHere reports that YAML ate what stands at n's place, up to the end of its line.
 func (r *reader) eatenHere(n *yaml.Node, key string, e document.Eaten) {
-	off := r.offset(n)
-	rest := r.restOfLine(off)
+	off := r.doc.Offset(n)
+	rest := r.doc.RestOfLine(off)
 	trimmed := strings.TrimLeft(rest, " \t")
 	e.Key, e.Expr, e.From = key, true, off+len(rest)-len(trimmed)
 	e.Raw = strings.TrimRight(trimmed, " \t")
 	if e.Code == document.CodeIndicator || e.Code == document.CodeTag || e.Code == document.CodeComment {
-		if in := r.inFlow(off); in {
+		if in := r.doc.InFlow(off); in {
 			e.Raw = document.FlowValue(e.Raw)
 		}
 	}
 	r.doc.Report(e, r.diags)
 }
 
-// inFlow reports whether the line up to off leaves a "{" open: the value stands inside { }.
-func (r *reader) inFlow(off int) bool {
-	text := r.doc.Text.Text()
-	line := text[max(r.doc.Text.LineStart(r.doc.Text.Pos(off).Line), off-document.MaxLook):off]
-	return strings.Count(line, "{") > strings.Count(line, "}")
-}
-
-// restOfLine returns the text from off to the end of its line.
-func (r *reader) restOfLine(off int) string {
-	rest := r.doc.Text.Text()[off:]
-	rest = rest[:min(len(rest), document.MaxLook)]
-	if i := strings.IndexAny(rest, "\r\n"); i >= 0 {
-		return rest[:i]
-	}
-	return rest
-}
-
-func plainStyle(n *yaml.Node) bool {
-	const styled = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
-	return n.Kind == yaml.ScalarNode && n.Style&styled == 0
-}
-
 // followed says what cut a plain scalar off: a comment behind it, or a bracket or comma of YAML's. "" is
 // neither.
 func (r *reader) followed(n *yaml.Node) diag.Code {
-	end := r.end(n)
-	rest := r.restOfLine(min(end, len(r.doc.Text.Text())))
+	end := r.doc.End(n)
+	rest := r.doc.RestOfLine(min(end, len(r.doc.Text.Text())))
 	trimmed := strings.TrimLeft(rest, " \t")
 	switch {
 	case trimmed == "":
@@ -191,7 +169,7 @@ func openTemplate(s string) (string, bool) {
 
 // cutTemplate reports a plain scalar whose ${{ }} was cut off by a comment.
 func (r *reader) cutTemplate(n *yaml.Node, what string) bool {
-	if !plainStyle(n) {
+	if !document.IsPlain(n) {
 		return false
 	}
 	if _, open := openTemplate(n.Value); !open || r.followed(n) != document.CodeComment {

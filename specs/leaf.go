@@ -88,7 +88,7 @@ func (r *reader) text(n *yaml.Node, what string) *source.Scalar {
 	switch {
 	case r.isBlank(n):
 		return nil
-	case r.foreignTag(n):
+	case r.doc.HasTag(n):
 		r.tagged(n, what)
 		return nil
 	case n.Kind == yaml.ScalarNode && !isString(n) && !isNull(n):
@@ -102,32 +102,17 @@ func (r *reader) text(n *yaml.Node, what string) *source.Scalar {
 		}
 		return nil
 	}
-	s := r.scalar(n)
+	s := r.doc.Scalar(n)
 	if r.cutTemplate(n, what) {
 		return nil
 	}
 	return &s
 }
 
-// foreignTag reports whether a node has a tag that is none of YAML's own kinds. A lone "!" is one too: it is
-// more likely a part of the text than meant.
-func (r *reader) foreignTag(n *yaml.Node) bool {
-	switch n.Tag {
-	case "!!str", "!!int", "!!float", "!!bool", "!!null", "!!map", "!!seq", "!!timestamp", "!!merge":
-	default:
-		return true
-	}
-	text, off := r.doc.Text.Text(), r.offset(n)
-	if n.Anchor != "" { // "&name ! text"
-		off = skipSpace(text, min(off+1+len(n.Anchor), len(text)))
-	}
-	return off < len(text) && text[off] == '!' && (off+1 == len(text) || document.IsBlank(text[off+1]) || document.IsBreak(text[off+1]))
-}
-
 func (r *reader) tagged(n *yaml.Node, what string) {
-	off := r.offset(n)
-	tag, _, _ := strings.Cut(r.restOfLine(off), " ")
-	r.diags.Errorf(codeTagged, r.span(off, off+len(tag)), "%s has the tag %q, which has no meaning here", what, short(tag)).
+	off := r.doc.Offset(n)
+	tag, _, _ := strings.Cut(r.doc.RestOfLine(off), " ")
+	r.diags.Errorf(codeTagged, r.doc.Between(off, off+len(tag)), "%s has the tag %q, which has no meaning here", what, short(tag)).
 		Help = "quote text that starts with \"!\""
 }
 
@@ -167,7 +152,7 @@ func (r *reader) str(n *yaml.Node, what string) *Leaf[string] {
 // name reads a string that matches a pattern.
 func (r *reader) name(n *yaml.Node, what string, pattern *regexp.Regexp) *Leaf[string] {
 	if n.Kind == yaml.ScalarNode && !isString(n) && !isNull(n) && n.Style&yaml.TaggedStyle == 0 {
-		r.badName(Leaf[string]{n.Value, r.nodeSpan(n)}, what, pattern)
+		r.badName(Leaf[string]{n.Value, r.doc.Span(n)}, what, pattern)
 		return nil
 	}
 	l := r.str(n, what)
@@ -199,20 +184,20 @@ func (r *reader) word(n *yaml.Node, what string, words ...string) *Leaf[string] 
 		r.wrongKind(n, what, "one of "+list(words))
 		return nil
 	}
-	if r.foreignTag(n) {
+	if r.doc.HasTag(n) {
 		r.tagged(n, what)
 		return nil
 	}
 	for _, w := range words {
 		if n.Value == w {
-			return &Leaf[string]{w, r.nodeSpan(n)}
+			return &Leaf[string]{w, r.doc.Span(n)}
 		}
 	}
 	msg := ""
 	if s := diag.Suggest(n.Value, words); s != "" {
 		msg = "; " + s
 	}
-	r.diags.Errorf(codeValue, r.nodeSpan(n), "%s must be one of %s, not %q%s", what, list(words), short(n.Value), msg)
+	r.diags.Errorf(codeValue, r.doc.Span(n), "%s must be one of %s, not %q%s", what, list(words), short(n.Value), msg)
 	return nil
 }
 
@@ -221,7 +206,7 @@ func (r *reader) boolean(n *yaml.Node, what string) *Leaf[bool] {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!bool" {
 		if v, err := data.Scalar(n.Tag, n.Value); err == nil {
 			b, _ := v.(bool)
-			return &Leaf[bool]{b, r.nodeSpan(n)}
+			return &Leaf[bool]{b, r.doc.Span(n)}
 		}
 	}
 	r.wrongKind(n, what, "true or false")
@@ -243,10 +228,10 @@ func (r *reader) integer(n *yaml.Node, what string, low, high int64) *Leaf[int] 
 	v, err := data.Scalar(n.Tag, n.Value)
 	i, ok := v.(int64)
 	if err != nil || !ok || i < low || i > high {
-		r.diags.Errorf(codeValue, r.nodeSpan(n), "%s must be %s, not %s", what, want, short(n.Value))
+		r.diags.Errorf(codeValue, r.doc.Span(n), "%s must be %s, not %s", what, want, short(n.Value))
 		return nil
 	}
-	return &Leaf[int]{int(i), r.nodeSpan(n)}
+	return &Leaf[int]{int(i), r.doc.Span(n)}
 }
 
 // duration reads a length of time, at least low.
@@ -258,19 +243,19 @@ func (r *reader) duration(n *yaml.Node, what string, low time.Duration) *Leaf[Du
 	d, err := time.ParseDuration(n.Value)
 	switch {
 	case err != nil || n.Tag != "!!str":
-		diagnostic := r.diags.Errorf(codeValue, r.nodeSpan(n), "%s must be a length of time such as \"30m\" or \"5s\", not %q", what, short(n.Value))
+		diagnostic := r.diags.Errorf(codeValue, r.doc.Span(n), "%s must be a length of time such as \"30m\" or \"5s\", not %q", what, short(n.Value))
 		if n.Tag == "!!int" {
 			diagnostic.Help = "give the unit: " + n.Value + "s or " + n.Value + "m"
 		}
 		return nil
 	case d < low && low > 0:
-		r.diags.Errorf(codeValue, r.nodeSpan(n), "%s must be more than 0, not %s", what, short(n.Value))
+		r.diags.Errorf(codeValue, r.doc.Span(n), "%s must be more than 0, not %s", what, short(n.Value))
 		return nil
 	case d < low:
-		r.diags.Errorf(codeValue, r.nodeSpan(n), "%s must not be negative, as %s is", what, short(n.Value))
+		r.diags.Errorf(codeValue, r.doc.Span(n), "%s must not be negative, as %s is", what, short(n.Value))
 		return nil
 	}
-	return &Leaf[Duration]{d, r.nodeSpan(n)}
+	return &Leaf[Duration]{d, r.doc.Span(n)}
 }
 
 // list reads a list, each entry with read. ok is false if there is none.

@@ -16,7 +16,7 @@ func (r *reader) params(n *yaml.Node, what, of string, keys []key[Param]) []*Par
 	}
 	out := make([]*Param, 0, len(fs))
 	for _, f := range fs {
-		name := Leaf[string]{f.name, r.nodeSpan(f.key)}
+		name := Leaf[string]{f.name, r.doc.Span(f.key)}
 		if !r.goodName(name, "the name of an "+of, paramName) {
 			continue
 		}
@@ -36,7 +36,7 @@ func (r *reader) param(n *yaml.Node, p *Param, what string, keys []key[Param]) {
 	switch {
 	case n.Kind == yaml.MappingNode:
 		readKeys(r, n, what, keys, p)
-		p.Span.End = r.wholeSpan(n).End
+		p.Span.End = r.doc.Whole(n).End
 		if p.Items != nil && p.Type != nil && p.Type.Value != "array" {
 			r.diags.Errorf(codeConflict, p.Items.Span, `"items" goes with the type "array", and %s has the type %q`, what, p.Type.Value)
 			p.Items = nil
@@ -47,7 +47,7 @@ func (r *reader) param(n *yaml.Node, p *Param, what string, keys []key[Param]) {
 		}
 	case isString(n):
 		p.Type = r.typeName(n, what)
-		p.Span.End = r.nodeSpan(n).End
+		p.Span.End = r.doc.Span(n).End
 	default:
 		r.wrongKind(n, what, `a type such as "string" or a mapping with a "type"`)
 	}
@@ -64,14 +64,14 @@ func (r *reader) typeName(n *yaml.Node, what string) *Leaf[string] {
 	base := strings.TrimSuffix(n.Value, "[]")
 	for _, t := range typeNames {
 		if base == t {
-			return &Leaf[string]{n.Value, r.nodeSpan(n)}
+			return &Leaf[string]{n.Value, r.doc.Span(n)}
 		}
 	}
 	msg := ""
 	if near := nearestType(base); near != "" {
 		msg = "; did you mean \"" + near + strings.TrimPrefix(n.Value, base) + "\"?"
 	}
-	r.diags.Errorf(codeValue, r.nodeSpan(n), "unknown type %q of %s%s", short(n.Value), what, msg).
+	r.diags.Errorf(codeValue, r.doc.Span(n), "unknown type %q of %s%s", short(n.Value), what, msg).
 		Help = "the types are " + list(typeNames) + `, and each of them with "[]" for a list`
 	return nil
 }
@@ -120,7 +120,7 @@ var outputKeys = []key[Param]{
 			}
 		})
 		if ok && len(n.Content) == 0 {
-			r.diags.Errorf(codeValue, r.nodeSpan(n), `"enum" is empty; no value could be given`)
+			r.diags.Errorf(codeValue, r.doc.Span(n), `"enum" is empty; no value could be given`)
 		}
 	}},
 	{"required", func(r *reader, n *yaml.Node, p *Param) { p.Required = r.boolean(n, `"required"`) }},

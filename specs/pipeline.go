@@ -47,12 +47,12 @@ func ParsePipeline(f *source.File) (*Pipeline, diag.List) {
 		return p, diags
 	}
 	defer done()
-	p.Span = r.wholeSpan(n)
+	p.Span = r.doc.Whole(n)
 	fs, ok := readKeys(r, n, "the pipeline", pipelineKeys, p)
 	if !ok {
 		return p, diags
 	}
-	top := document.Point(f, r.offset(n))
+	top := document.Point(f, r.doc.Offset(n))
 	for _, k := range []struct{ name, help string }{
 		{"name", "add a line such as: name: bug-fix"},
 		{"version", "add the line: version: 1"},
@@ -82,7 +82,7 @@ var pipelineKeys = []key[Pipeline]{
 		p.Outputs = r.entries(n, `"outputs" of the pipeline`, "output", r.isParamName)
 	}},
 	{"defaults", func(r *reader, n *yaml.Node, p *Pipeline) {
-		d := &Defaults{Span: r.wholeSpan(n)}
+		d := &Defaults{Span: r.doc.Whole(n)}
 		if _, ok := readKeys(r, n, `"defaults"`, defaultsKeys, d); ok {
 			p.Defaults = d
 		}
@@ -91,7 +91,7 @@ var pipelineKeys = []key[Pipeline]{
 		var ok bool
 		p.Stages, ok = r.stages(n, `"stages"`)
 		if ok && len(n.Content) == 0 {
-			r.diags.Errorf(codeValue, r.nodeSpan(n), `"stages" is empty; a pipeline has at least one stage`)
+			r.diags.Errorf(codeValue, r.doc.Span(n), `"stages" is empty; a pipeline has at least one stage`)
 		}
 	}},
 	{"finally", func(r *reader, n *yaml.Node, p *Pipeline) { p.Finally, _ = r.stages(n, finallyStages) }},
@@ -103,7 +103,7 @@ var defaultsKeys = []key[Defaults]{
 	}},
 	{"retry", func(r *reader, n *yaml.Node, d *Defaults) { d.Retry = r.retry(n, `"retry" of "defaults"`) }},
 	{"feedback_loop", func(r *reader, n *yaml.Node, d *Defaults) {
-		l := &Loop{Span: r.wholeSpan(n)}
+		l := &Loop{Span: r.doc.Whole(n)}
 		if _, ok := readKeys(r, n, `"feedback_loop" of "defaults"`, loopDefaultKeys, l); ok {
 			d.FeedbackLoop = l
 		}
@@ -124,7 +124,7 @@ func (r *reader) isParamName(l Leaf[string]) bool {
 
 // retry reads a retry policy.
 func (r *reader) retry(n *yaml.Node, what string) *Retry {
-	p := &Retry{Span: r.wholeSpan(n)}
+	p := &Retry{Span: r.doc.Whole(n)}
 	if _, ok := readKeys(r, n, what, retryKeys, p); !ok {
 		return nil
 	}

@@ -50,7 +50,7 @@ var projectKeys = []key[Project]{
 func (r *reader) named(n *yaml.Node, what, of string, read func(name Leaf[string], n *yaml.Node)) {
 	fs, _ := r.fields(n, what)
 	for _, f := range fs {
-		name := Leaf[string]{f.name, r.nodeSpan(f.key)}
+		name := Leaf[string]{f.name, r.doc.Span(f.key)}
 		if !r.goodName(name, "the name of "+of, paramName) {
 			continue
 		}
@@ -69,7 +69,7 @@ func (r *reader) agent(name Leaf[string], n *yaml.Node) *Agent {
 	if !ok {
 		return a
 	}
-	a.Span.End = r.wholeSpan(n).End
+	a.Span.End = r.doc.Whole(n).End
 	if !has(fs, "command") {
 		r.missing(n, name.Span, what, "command", "give the program and its arguments: command: [./bin/agent, --flag]")
 	}
@@ -90,7 +90,7 @@ func (r *reader) program(n *yaml.Node) (words []Leaf[string]) {
 	})
 	switch {
 	case ok && len(n.Content) == 0:
-		r.diags.Errorf(codeValue, r.nodeSpan(n), `"command" is empty; its first entry is the program`)
+		r.diags.Errorf(codeValue, r.doc.Span(n), `"command" is empty; its first entry is the program`)
 	case ok && len(words) > 0 && words[0].Value == "":
 		r.diags.Errorf(codeValue, words[0].Span, `the program in "command" is empty`)
 	case !ok && isString(n):
@@ -108,7 +108,7 @@ func (r *reader) command(name Leaf[string], n *yaml.Node) *Command {
 		c.Run = r.script(n, what)
 		return c
 	}
-	both := commandForm{f: Feedback{Span: r.wholeSpan(n)}}
+	both := commandForm{f: Feedback{Span: r.doc.Whole(n)}}
 	fs, ok := readKeys(r, n, what, commandKeys, &both)
 	if !ok {
 		(*r.diags)[len(*r.diags)-1].Help = "write it as a script, or as a mapping: {run: go test -json ./..., format: go-test}"
@@ -120,7 +120,7 @@ func (r *reader) command(name Leaf[string], n *yaml.Node) *Command {
 	}
 	for _, k := range []string{"path", "pattern", "ok_exit_codes"} {
 		if f := find(fs, k); f != nil && !has(fs, "format") {
-			r.diags.Errorf(codeConflict, r.nodeSpan(f.key), `%q of %s says how a report is read, and there is no "format"`, k, what).
+			r.diags.Errorf(codeConflict, r.doc.Span(f.key), `%q of %s says how a report is read, and there is no "format"`, k, what).
 				Help = "add the format of the report: " + list(formatWords)
 			return c
 		}
@@ -156,7 +156,7 @@ func (r *reader) plugin(name Leaf[string], n *yaml.Node) *Plugin {
 	if !ok {
 		return p
 	}
-	p.Span.End = r.wholeSpan(n).End
+	p.Span.End = r.doc.Whole(n).End
 	if !has(fs, "command") {
 		r.missing(n, name.Span, what, "command", "give the program and its arguments: command: [python3, plugins/deploy.py]")
 	}

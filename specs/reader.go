@@ -69,7 +69,7 @@ func (r *reader) follow(n *yaml.Node) (*yaml.Node, func()) {
 	}
 	for _, o := range r.open {
 		if o == n.Alias {
-			r.diags.Errorf(document.CodeAlias, r.nodeSpan(n), "the anchor %q contains itself", n.Value)
+			r.diags.Errorf(document.CodeAlias, r.doc.Span(n), "the anchor %q contains itself", n.Value)
 			return nil, nil
 		}
 	}
@@ -87,7 +87,7 @@ func (r *reader) spend(n *yaml.Node) bool {
 	}
 	if !r.over {
 		r.over = true
-		r.diags.Errorf(document.CodeAlias, r.nodeSpan(n), "aliases and merges stand for more than %d values in this file", document.MaxAliased).
+		r.diags.Errorf(document.CodeAlias, r.doc.Span(n), "aliases and merges stand for more than %d values in this file", document.MaxAliased).
 			Help = "an alias of a value that holds aliases multiplies; write the value out, or use a default"
 	}
 	return false
@@ -120,8 +120,8 @@ func (r *reader) fields(n *yaml.Node, what string) (fs []field, ok bool) {
 			continue
 		}
 		if first := findKey(fs, seen, name); first != nil {
-			d := r.diags.Errorf(codeDuplicateKey, r.nodeSpan(key), "the key %q is given twice in %s", name, what)
-			d.Related = []diag.Related{{Span: r.nodeSpan(first), Message: "first given here"}}
+			d := r.diags.Errorf(codeDuplicateKey, r.doc.Span(key), "the key %q is given twice in %s", name, what)
+			d.Related = []diag.Related{{Span: r.doc.Span(first), Message: "first given here"}}
 			continue
 		}
 		if seen != nil {
@@ -186,10 +186,10 @@ func (r *reader) keyName(key *yaml.Node) (string, bool) {
 	}
 	switch {
 	case key.Kind != yaml.ScalarNode:
-		r.diags.Errorf(codeKind, r.nodeSpan(key), "a key must be a string, not %s", kindName(key))
+		r.diags.Errorf(codeKind, r.doc.Span(key), "a key must be a string, not %s", kindName(key))
 		return "", false
 	case key.Tag == "!!null" && key.Value == "":
-		r.diags.Errorf(codeKind, r.nodeSpan(key), "a key is missing before this \":\"")
+		r.diags.Errorf(codeKind, r.doc.Span(key), "a key is missing before this \":\"")
 		return "", false
 	}
 	return key.Value, true
@@ -212,7 +212,7 @@ func (r *reader) wrongKind(n *yaml.Node, what, want string) {
 	if r.isBlank(n) {
 		return
 	}
-	r.diags.Errorf(codeKind, r.nodeSpan(n), "%s must be %s, not %s", what, want, kindName(n))
+	r.diags.Errorf(codeKind, r.doc.Span(n), "%s must be %s, not %s", what, want, kindName(n))
 }
 
 // isBlank reports whether n is the empty value that is left of one that was reported already.
@@ -281,7 +281,7 @@ func (r *reader) unknown(n *yaml.Node, f field, what string, keys []string) {
 		msg += "; " + s
 		r.meant[n] = append(r.meant[n], diag.Nearest(f.name, keys))
 	}
-	r.diags.Errorf(codeUnknownKey, r.nodeSpan(f.key), "%s", msg).Help = "the keys of " + what + " are " + list(keys)
+	r.diags.Errorf(codeUnknownKey, r.doc.Span(f.key), "%s", msg).Help = "the keys of " + what + " are " + list(keys)
 }
 
 func list(words []string) string { return strings.Join(words, ", ") }

@@ -56,9 +56,9 @@ func (r *reader) release(n *yaml.Node) *Leaf[Release] {
 	text := strings.TrimSpace(n.Value)
 	if m := constraint.FindStringSubmatch(text); m != nil && isString(n) {
 		v, _ := ParseRelease(m[1])
-		return &Leaf[Release]{v, r.nodeSpan(n)}
+		return &Leaf[Release]{v, r.doc.Span(n)}
 	}
-	d := r.diags.Errorf(codeValue, r.nodeSpan(n), want+", not %q", short(n.Value))
+	d := r.diags.Errorf(codeValue, r.doc.Span(n), want+", not %q", short(n.Value))
 	number := strings.TrimLeft(text, "<>=~^ v")
 	if _, ok := ParseRelease(number); ok {
 		d.Help = `write pipe: ">=` + number + `"; other comparisons are not known: within a version of the language, keys are only added`

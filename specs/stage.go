@@ -19,13 +19,13 @@ func (r *reader) stage(n *yaml.Node) *Stage {
 	if !ok {
 		return nil
 	}
-	s.Span = r.wholeSpan(n)
+	s.Span = r.doc.Whole(n)
 	s.keys = make([]keyPlace, len(fs))
 	for i, f := range fs {
 		s.keys[i] = keyPlace{f.name, source.Pos{Line: f.key.Line, Col: f.key.Column}}
 	}
 	if !has(fs, "id") {
-		r.missing(n, r.nodeSpan(n), what, "id", "")
+		r.missing(n, r.doc.Span(n), what, "id", "")
 	}
 	r.executor(n, s, fs, what)
 	return s

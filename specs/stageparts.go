@@ -19,14 +19,14 @@ const codePattern diag.Code = "wrong-pattern"
 // the command "true".
 func (r *reader) script(n *yaml.Node, what string) *source.Scalar {
 	if n.Kind == yaml.ScalarNode && n.Style&yaml.TaggedStyle == 0 && !isNull(n) && !isString(n) {
-		s := r.scalar(n)
+		s := r.doc.Scalar(n)
 		return &s
 	}
 	return r.filled(n, what)
 }
 
 func (r *reader) needs(n *yaml.Node) *Needs {
-	out := &Needs{Span: r.wholeSpan(n)}
+	out := &Needs{Span: r.doc.Whole(n)}
 	seen := map[string]source.Span{}
 	ok := r.list(n, `"needs"`, "stage ids", func(n *yaml.Node) {
 		id := r.name(n, `an entry of "needs"`, stageID)
@@ -53,13 +53,13 @@ func (r *reader) needs(n *yaml.Node) *Needs {
 func (r *reader) checks(n *yaml.Node, what string) []*Check {
 	var out []*Check
 	r.list(n, what, "checks (description and validation)", func(n *yaml.Node) {
-		c := &Check{Span: r.wholeSpan(n)}
+		c := &Check{Span: r.doc.Whole(n)}
 		fs, ok := readKeys(r, n, "an entry of "+what, checkKeys, c)
 		if !ok {
 			return
 		}
 		if !has(fs, "validation") {
-			r.missing(n, r.nodeSpan(n), "an entry of "+what, "validation", "give the condition that must hold: validation: EXPRESSION")
+			r.missing(n, r.doc.Span(n), "an entry of "+what, "validation", "give the condition that must hold: validation: EXPRESSION")
 		}
 		out = append(out, c)
 	})
@@ -74,7 +74,7 @@ var checkKeys = []key[Check]{
 }
 
 func (r *reader) loop(n *yaml.Node) *Loop {
-	l := &Loop{Span: r.wholeSpan(n)}
+	l := &Loop{Span: r.doc.Whole(n)}
 	fs, ok := readKeys(r, n, `"feedback_loop"`, loopKeys, l)
 	if !ok {
 		return nil
@@ -86,7 +86,7 @@ func (r *reader) loop(n *yaml.Node) *Loop {
 }
 
 func (r *reader) feedback(n *yaml.Node) *Feedback {
-	f := &Feedback{Span: r.wholeSpan(n)}
+	f := &Feedback{Span: r.doc.Whole(n)}
 	fs, ok := readKeys(r, n, `"feedback"`, feedbackKeys, f)
 	if !ok {
 		return nil
@@ -109,7 +109,7 @@ func (r *reader) formatKeys(n *yaml.Node, fs []field, f *Feedback, what string) 
 		r.missing(n, f.Format.Span, what+` with the format "lines"`, "pattern",
 			`give a regular expression with named groups, such as '^(?P<file>[^:]+):(?P<line>\d+): (?P<description>.+)$'`)
 	case pattern != nil && !lines && (f.Format != nil || format == nil):
-		r.diags.Errorf(codeConflict, r.nodeSpan(pattern.key), `"pattern" goes with the format "lines" only`)
+		r.diags.Errorf(codeConflict, r.doc.Span(pattern.key), `"pattern" goes with the format "lines" only`)
 		f.Pattern = nil
 	}
 }
@@ -130,7 +130,7 @@ var feedbackKeys = []key[Feedback]{
 			}
 		})
 		if ok && len(n.Content) == 0 {
-			r.diags.Errorf(codeValue, r.nodeSpan(n), `"ok_exit_codes" is empty; no execution would count as a review`)
+			r.diags.Errorf(codeValue, r.doc.Span(n), `"ok_exit_codes" is empty; no execution would count as a review`)
 		}
 	}},
 }
@@ -160,7 +160,7 @@ func (r *reader) pattern(n *yaml.Node) *Leaf[string] {
 
 // forEach reads for_each.
 func (r *reader) forEach(n *yaml.Node) *ForEach {
-	f := &ForEach{Span: r.wholeSpan(n)}
+	f := &ForEach{Span: r.doc.Whole(n)}
 	fs, ok := readKeys(r, n, `"for_each"`, forEachKeys, f)
 	switch {
 	case !ok && (isString(n) || n.Kind == yaml.SequenceNode):
@@ -170,7 +170,7 @@ func (r *reader) forEach(n *yaml.Node) *ForEach {
 	case !ok:
 		return nil
 	case !has(fs, "items"):
-		r.missing(n, r.nodeSpan(n), `"for_each"`, "items", "give an expression that gives a list, or a list: items: inputs.files")
+		r.missing(n, r.doc.Span(n), `"for_each"`, "items", "give an expression that gives a list, or a list: items: inputs.files")
 	}
 	return f
 }
@@ -197,7 +197,7 @@ var forEachKeys = []key[ForEach]{
 
 // globs reads allowed_paths.
 func (r *reader) globs(n *yaml.Node) *Globs {
-	g := &Globs{Span: r.wholeSpan(n)}
+	g := &Globs{Span: r.doc.Whole(n)}
 	ok := r.list(n, `"allowed_paths"`, "patterns of paths", func(n *yaml.Node) {
 		if s := r.filled(n, `an entry of "allowed_paths"`); s != nil {
 			g.List = append(g.List, s)
@@ -210,7 +210,7 @@ func (r *reader) globs(n *yaml.Node) *Globs {
 		}
 		return nil
 	case len(n.Content) == 0:
-		r.diags.Errorf(codeValue, r.nodeSpan(n), `"allowed_paths" is empty; no change would be allowed`).
+		r.diags.Errorf(codeValue, r.doc.Span(n), `"allowed_paths" is empty; no change would be allowed`).
 			Help = "of a stage that changes nothing say writes: false"
 		return nil
 	}

@@ -22,7 +22,7 @@ func (r *reader) tree(n *yaml.Node, what string, depth int, exprs bool) *Data {
 	}
 	defer done()
 	if depth > document.MaxDepth {
-		r.diags.Errorf(document.CodeDepth, r.nodeSpan(n), "%s is nested more than %d levels deep", what, document.MaxDepth)
+		r.diags.Errorf(document.CodeDepth, r.doc.Span(n), "%s is nested more than %d levels deep", what, document.MaxDepth)
 		return nil
 	}
 	switch n.Kind {
@@ -38,13 +38,13 @@ func (r *reader) tree(n *yaml.Node, what string, depth int, exprs bool) *Data {
 			return nil
 		}
 		fs, _ := r.fields(n, what)
-		d := &Data{Kind: MappingData, Span: r.wholeSpan(n), Fields: make([]*Entry, 0, len(fs))}
+		d := &Data{Kind: MappingData, Span: r.doc.Whole(n), Fields: make([]*Entry, 0, len(fs))}
 		for _, f := range fs {
 			d.Fields = append(d.Fields, r.entry(f, what, depth+1, exprs))
 		}
 		return d
 	case yaml.SequenceNode:
-		d := &Data{Kind: SequenceData, Span: r.wholeSpan(n), Items: make([]*Data, 0, len(n.Content))}
+		d := &Data{Kind: SequenceData, Span: r.doc.Whole(n), Items: make([]*Data, 0, len(n.Content))}
 		for _, item := range n.Content {
 			if v := r.tree(item, what, depth+1, exprs); v != nil {
 				d.Items = append(d.Items, v)
@@ -59,27 +59,27 @@ func (r *reader) scalarData(n *yaml.Node, what string) *Data {
 	switch {
 	case r.isBlank(n):
 		return nil
-	case r.foreignTag(n):
+	case r.doc.HasTag(n):
 		r.tagged(n, what)
 		return nil
 	case isString(n):
 		if r.cutTemplate(n, what) {
 			return nil
 		}
-		s := r.scalar(n)
+		s := r.doc.Scalar(n)
 		return &Data{Kind: ScalarData, Scalar: &s, Span: s.Span}
 	}
 	v, err := data.Scalar(n.Tag, n.Value)
 	if err != nil {
-		r.diags.Errorf(codeValue, r.nodeSpan(n), "%s: %s", what, err)
+		r.diags.Errorf(codeValue, r.doc.Span(n), "%s: %s", what, err)
 		return nil
 	}
-	return &Data{Kind: ValueData, Value: v, Span: r.nodeSpan(n)}
+	return &Data{Kind: ValueData, Value: v, Span: r.doc.Span(n)}
 }
 
 func (r *reader) entry(f field, what string, depth int, exprs bool) *Entry {
 	return &Entry{
-		Name:  Leaf[string]{f.name, r.nodeSpan(f.key)},
+		Name:  Leaf[string]{f.name, r.doc.Span(f.key)},
 		Value: r.tree(f.value, what, depth, exprs),
 	}
 }
@@ -93,7 +93,7 @@ func (r *reader) entries(n *yaml.Node, what, of string, check func(Leaf[string])
 	}
 	out := make([]*Entry, 0, len(fs))
 	for _, f := range fs {
-		name := Leaf[string]{f.name, r.nodeSpan(f.key)}
+		name := Leaf[string]{f.name, r.doc.Span(f.key)}
 		if !check(name) {
 			continue
 		}

@@ -1,11 +1,10 @@
-package specs
+package document
 
 import (
 	"strings"
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
-	"example.com/pipe/specs/document"
 )
 
 // codeFrontMatter is the code of a Markdown document whose front matter can't be told from its text.
@@ -14,29 +13,27 @@ const codeFrontMatter diag.Code = "front-matter"
 // fenceLine is the line that front matter begins and ends with. Blanks may follow.
 const fenceLine = "---"
 
-// HasFrontMatter reports whether a text begins with a line that opens front matter.
-func HasFrontMatter(f *source.File) bool { return isFence(f.Line(1)) }
+// IsFence reports whether a line begins or ends front matter.
+func IsFence(line string) bool { return strings.TrimRight(line, " \t") == fenceLine }
 
-func isFence(line string) bool { return strings.TrimRight(line, " \t") == fenceLine }
-
-// frontMatter gives the YAML with which a Markdown document begins, as a file of its own whose places are
+// FrontMatter gives the YAML with which a Markdown document begins, as a file of its own whose places are
 // those of the whole. What follows is for people and not looked at. Nil: there is none, which was reported.
-func frontMatter(f *source.File, diags *diag.List) *source.File {
-	if !HasFrontMatter(f) {
+func FrontMatter(f *source.File, diags *diag.List) *source.File {
+	if !IsFence(f.Line(1)) {
 		noFrontMatter(f, diags)
 		return nil
 	}
 	for n := 2; n <= f.Lines(); n++ {
-		if isFence(f.Line(n)) {
+		if IsFence(f.Line(n)) {
 			return source.NewFile(f.Name, f.Text()[:f.LineStart(n)])
 		}
 	}
-	d := diags.Errorf(codeFrontMatter, document.LineSpan(f, 1), "the front matter that begins here has no end")
+	d := diags.Errorf(codeFrontMatter, LineSpan(f, 1), "the front matter that begins here has no end")
 	d.Help = "close it with a line --- behind its last key; the text for people follows there"
 	for n := 2; n <= f.Lines(); n++ {
 		line := strings.TrimSpace(f.Line(n))
 		if line == "..." || strings.Trim(line, "-") == "" && len(line) > 1 {
-			d.Related = []diag.Related{{Span: document.LineSpan(f, n), Message: "this line is not a --- that stands alone at its beginning"}}
+			d.Related = []diag.Related{{Span: LineSpan(f, n), Message: "this line is not a --- that stands alone at its beginning"}}
 			break
 		}
 	}
@@ -51,13 +48,13 @@ func noFrontMatter(f *source.File, diags *diag.List) {
 		switch {
 		case strings.TrimSpace(line) == "":
 			continue
-		case isFence(strings.TrimSpace(line)):
-			diags.Errorf(codeFrontMatter, document.LineSpan(f, n), "front matter begins on the first line of the file, without blanks before it").
+		case IsFence(strings.TrimSpace(line)):
+			diags.Errorf(codeFrontMatter, LineSpan(f, n), "front matter begins on the first line of the file, without blanks before it").
 				Help = "take out what stands before the line ---"
 		default:
-			diags.Errorf(codeFrontMatter, document.LineSpan(f, n), "a contract in Markdown begins with front matter, and this file with text").Help = help
+			diags.Errorf(codeFrontMatter, LineSpan(f, n), "a contract in Markdown begins with front matter, and this file with text").Help = help
 		}
 		return
 	}
-	diags.Errorf(document.CodeEmpty, document.Point(f, 0), "the file is empty").Help = help
+	diags.Errorf(CodeEmpty, Point(f, 0), "the file is empty").Help = help
 }

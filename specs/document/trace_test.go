@@ -1,4 +1,4 @@
-package specs
+package document
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
-	"example.com/pipe/specs/document"
 )
 
 // drawn is a scalar as rendered: the source, the text that it stands for, and for each character of the
@@ -209,7 +208,7 @@ func TestScalarPlacesAreExact(t *testing.T) {
 func checkPlaces(t *rapid.T, d *drawn, start, end int, style string) {
 	f := source.NewFile("x.yaml", d.src.String())
 	var diags diag.List
-	doc := document.Load(f, &diags)
+	doc := Load(f, &diags)
 	if len(diags) > 0 {
 		t.Fatalf("%q: %s", d.src.String(), diags.Short())
 	}
@@ -217,7 +216,7 @@ func checkPlaces(t *rapid.T, d *drawn, start, end int, style string) {
 	for n.Content[0].Value != "key" {
 		n = n.Content[1]
 	}
-	s := newReader(doc, &diags).scalar(n.Content[1])
+	s := doc.Scalar(n.Content[1])
 	if want := d.text.String(); s.Text != want {
 		t.Fatalf("the parser decodes %q to %q, drawn was %q", d.src.String(), s.Text, want)
 	}
@@ -257,19 +256,18 @@ func FuzzTraceScalar(f *testing.F) {
 		if len(text) > 4096 {
 			return
 		}
-		doc := document.Load(file, &diags)
+		doc := Load(file, &diags)
 		if len(diags) > 0 || doc.Root == nil {
 			return
 		}
-		r := newReader(doc, &diags)
 		var walk func(n *yaml.Node)
 		walk = func(n *yaml.Node) {
 			if n.Kind == yaml.ScalarNode {
-				off := r.contentOffset(n)
+				off := doc.contentOffset(n)
 				if n.Value == "" {
 					return
 				}
-				if _, _, ok := document.Trace(file.Text(), off, n.Style, n.Value); !ok {
+				if _, _, ok := Trace(file.Text(), off, n.Style, n.Value); !ok {
 					t.Errorf("the scalar %q at %d:%d of %q is not explained", n.Value, n.Line, n.Column, text)
 				}
 			}
