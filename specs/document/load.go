@@ -165,12 +165,12 @@ func (doc *Document) locate(err error) fault {
 	at := fault{message: strings.TrimPrefix(err.Error(), "yaml: "), line: doc.Text.Pos(len(reached)).Line}
 	switch {
 	case strings.Contains(at.message, "a tab character"): // a blank itself
-		at.line = doc.tabLine(at.line)
+		at.line = tabLine(doc.Text, at.line)
 	case strings.Contains(at.message, "cannot start any token"):
 		// What the parser stands before is a tab if blanks are all that follows up to one.
 		rest := text[len(reached):]
 		if blanks := rest[:len(rest)-len(strings.TrimLeft(rest, " \t\r\n"))]; strings.Contains(blanks, "\t") {
-			at.message, at.line = tabMessage, doc.tabLine(at.line)
+			at.message, at.line = tabMessage, tabLine(doc.Text, at.line)
 		}
 	}
 	if number, rest, ok := strings.Cut(strings.TrimPrefix(at.message, "line "), ": "); ok && strings.HasPrefix(at.message, "line ") {
@@ -188,9 +188,9 @@ func (doc *Document) locate(err error) fault {
 const tabMessage = "found a tab character"
 
 // tabLine returns the first line from the given one on that is indented with a tab.
-func (doc *Document) tabLine(line int) int {
-	for l := line; l <= doc.Text.Lines(); l++ {
-		text := doc.Text.Line(l)
+func tabLine(f *source.File, line int) int {
+	for l := line; l <= f.Lines(); l++ {
+		text := f.Line(l)
 		if strings.Contains(text[:len(text)-len(strings.TrimLeft(text, " \t"))], "\t") {
 			return l
 		}

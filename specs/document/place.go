@@ -116,7 +116,7 @@ func (doc *Document) End(n *yaml.Node) int {
 			}
 		}
 		if len(n.Content) == 0 {
-			return doc.closed(doc.contentOffset(n)+1, append(closers, closer))
+			return closed(doc.Text.Text(), doc.contentOffset(n)+1, append(closers, closer))
 		}
 		closers = append(closers, closer)
 		n = n.Content[len(n.Content)-1]
@@ -128,13 +128,12 @@ func (doc *Document) End(n *yaml.Node) int {
 		off := doc.contentOffset(n)
 		_, end, _ = Trace(doc.Text.Text(), off, n.Style, n.Value)
 	}
-	return doc.closed(end, closers)
+	return closed(doc.Text.Text(), end, closers)
 }
 
 // closed steps over the closing brackets behind end, the innermost last in closers; 0 is a block
 // collection, which has none.
-func (doc *Document) closed(end int, closers []byte) int {
-	text := doc.Text.Text()
+func closed(text string, end int, closers []byte) int {
 	for i := len(closers) - 1; i >= 0; i-- {
 		if closers[i] == 0 {
 			continue
