@@ -55,7 +55,7 @@ func (f *fencing) Eval(e plan.Expr, scope *value.Object) (value.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	what := writtenByStages(&e)
+	what := writtenByStages(f.p.i, &e)
 	if what == "" || !holdsText(v) {
 		return v, nil
 	}
@@ -80,8 +80,8 @@ func (f *fencing) put(what, text string) string {
 	return fmt.Sprintf("<%s>%s</%s>", tag, text, tag)
 }
 
-// writtenByStages gives what of other stages' words an expression reads, as a tag's name; "" if it reads none.
-func writtenByStages(e *plan.Expr) string {
+// writtenByStages gives what of other stages' words an expression of i reads, as a tag's name; "" if it reads none.
+func writtenByStages(i *instance, e *plan.Expr) string {
 	for _, name := range []string{plan.ScopeBrief, plan.ScopeOpenItems, plan.ScopeChanges} {
 		if e.Reads(name) {
 			return name
@@ -98,7 +98,50 @@ func writtenByStages(e *plan.Expr) string {
 			}
 		}
 	}
+	switch {
+	case readsItem(i, e) && anyWritten(i, &i.node.ForEach.Items):
+		return plan.ScopeEach
+	case readsHandedOn(i, e):
+		return plan.ScopeInputs
+	}
 	return ""
+}
+
+// readsItem reports whether an expression reads the item of a for_each, and not only its place.
+func readsItem(i *instance, e *plan.Expr) bool {
+	each, ok := e.Scope.Field(plan.ScopeEach)
+	if !ok || i.node.ForEach == nil {
+		return false
+	}
+	_, named := each.Field(i.node.ForEach.As)
+	return named || len(each.Fields) == 0
+}
+
+// readsHandedOn reports whether an expression reads an input of a pipeline inside that the stage which runs it
+// took from other stages. Inputs of the run itself are a person's.
+func readsHandedOn(i *instance, e *plan.Expr) bool {
+	inputs, ok := e.Scope.Field(plan.ScopeInputs)
+	owner := i.frame.owner
+	if !ok || owner == nil {
+		return false
+	}
+	for k := range owner.node.Inputs {
+		in := &owner.node.Inputs[k]
+		_, named := inputs.Field(in.Name)
+		if (named || len(inputs.Fields) == 0) && anyWritten(owner, &in.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+func anyWritten(i *instance, t *plan.Template) bool {
+	for e := range t.Exprs() {
+		if writtenByStages(i, e) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // holdsText reports whether a value can hold words: numbers and truth values can't.
