@@ -195,7 +195,7 @@ func (p *Project) Load(ref, dir string) (*Loaded, error) {
 
 		AllowMissingAgents:   p.allowMissingAgents(at),
 		AllowMissingCommands: p.opt.AllowMissingAgents && at.Shipped,
-		AgentsUnread:         p.Diags.HasErrors(),
+		ConfigUnread:         p.Diags.HasErrors(),
 	})
 	l.Diags.Add(p.Diags...)
 	l.Diags.Add(diags...)

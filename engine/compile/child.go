@@ -180,10 +180,7 @@ func (c *compiler) childInputs(i int) []plan.Binding {
 	given := c.with(i, fields, fmt.Sprintf("pipeline %q", s.child.Name), "input")
 	out := make([]plan.Binding, len(s.child.inputs))
 	for k, in := range s.child.inputs {
-		out[k] = plan.Binding{Name: in.Name, Type: fields[k].typ, Value: plan.Template{Value: in.Default, At: s.syn.Pipeline.Span.Start}}
-		if s.syn.Pipeline.Span.File != c.family.file {
-			out[k].Value.File = s.syn.Pipeline.Span.File
-		}
+		out[k] = plan.Binding{Name: in.Name, Type: fields[k].typ, Value: c.literal(in.Default, s.syn.Pipeline.Span)}
 		if b := findBinding(given, in.Name); b != nil {
 			out[k].Value = b.Value
 		}
@@ -268,7 +265,7 @@ func (c *compiler) fits(v *plan.Template, typ value.Type, at source.Span, f with
 			problem = err.Error()
 		}
 	} else if !value.Assignable(typ, f.typ) {
-		problem = fmt.Sprintf("want %s, got %s", typeWords(f.typ), typeWords(typ))
+		problem = fmt.Sprintf("want %s, got %s", typeOf(f.typ), typeOf(typ))
 	}
 	if problem == "" {
 		return true
@@ -276,12 +273,4 @@ func (c *compiler) fits(v *plan.Template, typ value.Type, at source.Span, f with
 	d := c.diags.Errorf(CodeWith, at, "the %s %q of %s does not fit: %s", noun, f.name, what, problem)
 	d.Help = f.doc
 	return false
-}
-
-// typeWords names a type in a message.
-func typeWords(t value.Type) string {
-	if len(t.Enum) > 0 {
-		return "one of " + strings.Join(t.Enum, ", ")
-	}
-	return t.String()
 }

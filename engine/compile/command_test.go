@@ -145,7 +145,7 @@ func TestMissingCommandAllowed(t *testing.T) {
 	if p == nil || !strings.Contains(ds, "warning: pipe.yaml has no command") {
 		t.Errorf("%v\n%s", p, ds)
 	}
-	opt.AllowMissingCommands, opt.AgentsUnread = false, true
+	opt.AllowMissingCommands, opt.ConfigUnread = false, true
 	if _, ds := compiled(t, text, opt); ds != "" {
 		t.Errorf("pipe.yaml can't be read, and it is said that it has no command:\n%s", ds)
 	}

@@ -10,6 +10,7 @@ import (
 	"example.com/pipe/engine/source"
 	"example.com/pipe/engine/stage"
 	"example.com/pipe/engine/toolchain"
+	"example.com/pipe/engine/value"
 	"example.com/pipe/specs"
 )
 
@@ -45,9 +46,9 @@ type Options struct {
 
 	AllowMissingCommands bool // the same of a command of the project
 
-	// AgentsUnread says that Agents, Commands and Plugins may lack some that pipe.yaml has, since it could not be
+	// ConfigUnread says that Agents, Commands and Plugins may lack some that pipe.yaml has, since it could not be
 	// read in full: it is not said of any that it is missing. The mistakes in pipe.yaml keep the plan from being run.
-	AgentsUnread bool
+	ConfigUnread bool
 }
 
 // Compile gives the plan of a document, and what is wrong with the document. The plan is nil if one of the
@@ -156,6 +157,15 @@ func (c *compiler) names(g *plan.Graph) {
 			d.Related = []diag.Related{{Span: first.Span, Message: "the first one is here"}}
 		}
 	}
+}
+
+// literal gives the template of a plain value at a place of this document, or of another that the plan names.
+func (c *compiler) literal(v value.Value, at source.Span) plan.Template {
+	t := plan.Template{Value: v, At: at.Start}
+	if at.File != c.family.file {
+		t.File = at.File
+	}
+	return t
 }
 
 // spanOf is where to point for a stage as a whole: its id, else where it begins.

@@ -254,10 +254,7 @@ func (c *compiler) contractInput(i int, want plan.Param) {
 	}
 	at := s.syn.Contract.Span
 	if !want.Required {
-		s.node.Inputs = append(s.node.Inputs, plan.Binding{Name: want.Name, Type: typ, Value: plan.Template{Value: want.Default, At: at.Start}})
-		if at.File != c.family.file {
-			s.node.Inputs[len(s.node.Inputs)-1].Value.File = at.File
-		}
+		s.node.Inputs = append(s.node.Inputs, plan.Binding{Name: want.Name, Type: typ, Value: c.literal(want.Default, at)})
 		return
 	}
 	if isGiven {

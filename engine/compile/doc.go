@@ -10,9 +10,11 @@
 // source, the type it must give, and the types of just the names it reads, so that NewEvaluator compiles
 // it at run time against the same types and gives the same results.
 //
-// A stage that names a contract is held to it, and what is routed is held to that of routings (contract.go).
+// A stage that names a contract is held to it; the contract of routings becomes a part of the plan. A pipeline
+// that a stage runs is compiled with it, and its graph is the stage's body.
 //
-// Below it, graph orders stages and says which runs before which, and scope types what expressions read.
+// Below it, graph orders stages and says which runs before which, scope types what expressions read, and
+// sentence answers checks in plain English with the expression to write.
 //
 // Words and shape of documents are package specs' work, advice on a sound plan is package check's, and
 // running it is package machine's.

@@ -5,7 +5,6 @@ import (
 
 	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
-	"example.com/pipe/engine/expr"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/source"
 	"example.com/pipe/engine/stage"
@@ -47,9 +46,7 @@ func (c *compiler) command(s *stageInfo) {
 		unevaluated(&c.diags, s.syn.Shell, "shell")
 		n.Config.Set("shell", s.syn.Shell.Value)
 	}
-	if expr.HasExpr(run.Text) {
-		templateInRun(s, &c.diags)
-	}
+	templateInRun(run, &c.diags, func() string { return rewriteRun(s) })
 	c.checkKind(s, kindCommand, "script", run, run.Span)
 }
 
@@ -94,7 +91,7 @@ func findAgent(agents []*specs.Agent, name string) *specs.Agent {
 
 // missingAgent reports an agent that pipe.yaml lacks, with the lines to add.
 func (c *compiler) missingAgent(s *stageInfo) {
-	if c.opt.AgentsUnread {
+	if c.opt.ConfigUnread {
 		return
 	}
 	name := s.syn.Agent.Value

@@ -63,10 +63,7 @@ func (c *compiler) forEach(i int) {
 
 // items compiles the expression of a for_each's items, which gives a list, and the type of its elements.
 func (c *compiler) items(x *specs.Expr, at scope.Place) (plan.Template, value.Type) {
-	out := plan.Template{At: x.Span.Start}
-	if x.Span.File != c.family.file {
-		out.File = x.Span.File
-	}
+	out := c.literal(nil, x.Span)
 	e, typ := c.typer.Typed(x, value.Of(value.ListKind), at)
 	if e == nil {
 		return out, value.Of(value.Any)

@@ -84,7 +84,7 @@ func (c *compiler) glob(sc *source.Scalar) {
 
 // literalGlob gives a pattern with a letter in the place of each expression.
 func literalGlob(sc *source.Scalar) string {
-	if indexExpr(sc.Text) < 0 {
+	if !expr.HasExpr(sc.Text) {
 		return sc.Text
 	}
 	pieces, _ := expr.SplitTemplate(*sc)
@@ -97,12 +97,4 @@ func literalGlob(sc *source.Scalar) string {
 		}
 	}
 	return b.String()
-}
-
-// indexExpr gives where the first ${{ of a text stands, -1 without one.
-func indexExpr(text string) int {
-	if !expr.HasExpr(text) {
-		return -1
-	}
-	return strings.Index(text, "${{")
 }

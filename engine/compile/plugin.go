@@ -51,7 +51,7 @@ func (c *compiler) foundPlugin(i int) {
 
 // unknownKind reports a kind that is not there, with the lines that make a plugin of it.
 func (c *compiler) unknownKind(name *specs.Leaf[string], why error) {
-	if c.opt.AgentsUnread {
+	if c.opt.ConfigUnread {
 		return
 	}
 	d := c.diags.Errorf(CodeUnknownKind, name.Span, "there is no kind or plugin %q", name.Value)

@@ -57,11 +57,7 @@ func (c *compiler) namedCommand(cmd *specs.Command) *projectCommand {
 	if cmd.Run == nil {
 		return nil // it was reported
 	}
-	if expr.HasExpr(cmd.Run.Text) {
-		from := strings.Index(cmd.Run.Text, "${{")
-		d := c.diags.Errorf(CodeTemplateInRun, cmd.Run.At(from, from+len("${{")), "${{ }} is not evaluated in run, so that no value can become a piece of a script")
-		d.Help = "the stage that runs the command can give it values through env"
-	}
+	templateInRun(cmd.Run, &c.diags, func() string { return "the stage that runs the command can give it values through env" })
 	return &projectCommand{script: cmd.Run.Text, at: cmd.Run, feedback: feedback(cmd.Feedback, &c.diags)}
 }
 
@@ -86,7 +82,7 @@ func (c *compiler) lookForCommand(s *stageInfo) (toolchain.Command, error) {
 
 // missingCommand reports a command that is not there, with the lines to add.
 func (c *compiler) missingCommand(s *stageInfo, why error) {
-	if c.opt.AgentsUnread {
+	if c.opt.ConfigUnread {
 		return
 	}
 	name := s.syn.Command.Value

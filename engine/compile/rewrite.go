@@ -9,20 +9,23 @@ import (
 	"example.com/pipe/engine/source"
 )
 
-// templateInRun reports ${{ }} in a script, once for each script, with the rewrite through env.
-func templateInRun(s *stageInfo, diags *diag.List) {
-	run := *s.syn.Run
+// templateInRun reports ${{ }} in a script, once for each script; help says how else it gets its values.
+func templateInRun(run *source.Scalar, diags *diag.List, help func() string) {
+	if !expr.HasExpr(run.Text) {
+		return
+	}
 	from := strings.Index(run.Text, "${{")
 	to := from + len("${{")
 	if end := strings.Index(run.Text[from:], "}}"); end >= 0 {
 		to = from + end + len("}}")
 	}
 	d := diags.Errorf(CodeTemplateInRun, run.At(from, to), "${{ }} is not evaluated in run, so that no value can become a piece of a script")
-	d.Help = rewriteRun(s, run)
+	d.Help = help()
 }
 
-// rewriteRun gives the lines that hand a script its values through the environment.
-func rewriteRun(s *stageInfo, run source.Scalar) string {
+// rewriteRun gives the lines that hand a stage's script its values through the environment.
+func rewriteRun(s *stageInfo) string {
+	run := *s.syn.Run
 	pieces, _ := expr.SplitTemplate(run)
 	names := make(map[string]string) // by expression
 	taken := make(map[string]bool)

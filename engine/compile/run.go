@@ -24,10 +24,9 @@ func (c *compiler) settings(p *plan.Plan) {
 		p.Escalation.OnTimeout = pickWord(plan.AbortRun, e.OnTimeout)
 	}
 	for _, n := range e.Notify {
-		if at := indexExpr(n.Run.Text); at >= 0 {
-			d := c.diags.Errorf(CodeTemplateInRun, n.Run.At(at, at+len("${{")), "${{ }} is not evaluated in run, so that no value can become a piece of a script")
-			d.Help = "what the script is told stands in its environment and in PIPE_INPUT"
-		}
+		templateInRun(n.Run, &c.diags, func() string {
+			return "what the script is told stands in its environment and in the file of PIPE_ESCALATION"
+		})
 		p.Escalation.Notify = append(p.Escalation.Notify, plan.Notify{Run: n.Run.Text, At: n.Run.Span.Start})
 	}
 }

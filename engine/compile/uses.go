@@ -120,7 +120,7 @@ func (s *stageInfo) executorSpan() source.Span {
 func gateOutputs() []plan.Param {
 	s := value.Of(value.String)
 	return []plan.Param{
-		{Name: "by", Type: s, Description: "who answered", Required: true},
-		{Name: "reason", Type: s, Description: "what they said; may be empty", Required: true},
+		{Name: plan.ApprovalBy, Type: s, Description: "who answered", Required: true},
+		{Name: plan.ApprovalReason, Type: s, Description: "what they said; may be empty", Required: true},
 	}
 }

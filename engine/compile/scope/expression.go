@@ -81,9 +81,6 @@ type compiled struct {
 	scope value.Type // what it reads
 }
 
-// CodeCEL is the code of an expression in CEL where there can be none yet.
-const CodeCEL diag.Code = "cel"
-
 // typed compiles one expression, of CEL if cel is set, and gives the type of its values.
 func (t *Typer) typed(sc source.Scalar, cel bool, want value.Type, at Place) (*plan.Expr, value.Type) {
 	c, ok := t.program(text{sc, cel}, want, at)
