@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"example.com/pipe/engine/check"
+	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/value"
 )
@@ -90,7 +91,7 @@ type Loop struct {
 
 // Rule is a rule by which a loop ends before its findings are gone.
 type Rule struct {
-	Name string `json:"name"`
+	Name string `json:"name"` // as records spell it
 	Text string `json:"text"`
 }
 
@@ -299,9 +300,9 @@ func rules(g *plan.Graph, i int) []Rule {
 	l := g.Nodes[i].Loop
 	var out []Rule
 	if g.Nodes[l.Target].Body == nil {
-		out = append(out, Rule{"no_change", "the target was sent work and left the tree and its outputs as they were"})
+		out = append(out, Rule{feedback.ReasonNoChange, "the target was sent work and left the tree and its outputs as they were"})
 	}
-	return append(out, Rule{"max_iterations", "blocking items are open after iteration " + strconv.Itoa(l.MaxIterations)})
+	return append(out, Rule{feedback.ReasonIterationCap, "blocking items are open after iteration " + strconv.Itoa(l.MaxIterations)})
 }
 
 func downstream(g *plan.Graph, from int) []bool {
