@@ -210,23 +210,16 @@ func (p *Project) contractAt(ref, dir string) (*place, error) {
 		case at == nil:
 			names := contractsOf{Project: p}.ContractNames()
 			help := diag.Suggest(ref, names)
-			if help == "" {
+			if help == "" && len(names) > 0 {
 				help = "there are " + strings.Join(names, ", ")
 			}
 			return nil, &NotFoundError{What: "contract", Ref: ref, Help: help}
 		}
 		return at, nil
 	}
-	file := ref
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(dir, file)
+	at, err := p.atPath("contract", ref, dir, name)
+	if err != nil {
+		return nil, err
 	}
-	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
-		return nil, &NotFoundError{What: "contract", Ref: ref, Help: fmt.Sprintf("no file %q", file)}
-	}
-	shown := file
-	if rel, err := filepath.Rel(p.Root, file); err == nil && filepath.IsLocal(rel) {
-		shown = rel
-	}
-	return &place{Entry{Name: name, File: filepath.ToSlash(shown)}, os.DirFS(filepath.Dir(file)), filepath.Base(file)}, nil
+	return &at, nil
 }

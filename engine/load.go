@@ -20,9 +20,9 @@ import (
 	"example.com/pipe/specs"
 )
 
-// NotFoundError says that there is no such run or pipeline.
+// NotFoundError says that there is no such run, pipeline or contract.
 type NotFoundError struct {
-	What string // "pipeline", "run"
+	What string // "pipeline", "contract", "run"
 	Ref  string
 	Help string // what there is instead, what to do
 }
@@ -49,14 +49,14 @@ type Loaded struct {
 	frozen []frozenFile // what a run of it keeps
 }
 
-// Entry is a pipeline that can be run by its name.
+// Entry is a pipeline that can be run by its name, or a contract that stages can name.
 type Entry struct {
 	Name    string
 	File    string // as Loaded.File
 	Shipped bool
 }
 
-// place is where a pipeline was found.
+// place is where a pipeline or a contract was found.
 type place struct {
 	Entry
 	base fs.FS  // what its files are read from
@@ -106,19 +106,7 @@ func (p *Project) places() []place {
 // dir.
 func (p *Project) find(ref, dir string) (place, error) {
 	if strings.ContainsRune(ref, '/') || strings.HasSuffix(ref, pipelineExt) {
-		file := ref
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(dir, file)
-		}
-		name := strings.TrimSuffix(filepath.Base(file), pipelineExt)
-		if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
-			return place{}, &NotFoundError{What: "pipeline", Ref: ref, Help: fmt.Sprintf("no file %q", file)}
-		}
-		shown := file
-		if rel, err := filepath.Rel(p.Root, file); err == nil && filepath.IsLocal(rel) {
-			shown = rel
-		}
-		return place{Entry{Name: name, File: filepath.ToSlash(shown)}, os.DirFS(filepath.Dir(file)), filepath.Base(file)}, nil
+		return p.atPath("pipeline", ref, dir, strings.TrimSuffix(filepath.Base(ref), pipelineExt))
 	}
 	for _, at := range p.places() {
 		file := path.Join(at.path, ref+pipelineExt)
@@ -131,6 +119,22 @@ func (p *Project) find(ref, dir string) (place, error) {
 		}
 	}
 	return place{}, p.noPipeline(ref)
+}
+
+// atPath gives the place of a file, by its path relative to dir. What it is meant as, and its name, are given.
+func (p *Project) atPath(what, ref, dir, name string) (place, error) {
+	file := ref
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(dir, file)
+	}
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		return place{}, &NotFoundError{What: what, Ref: ref, Help: fmt.Sprintf("no file %q", file)}
+	}
+	shown := file
+	if rel, err := filepath.Rel(p.Root, file); err == nil && filepath.IsLocal(rel) {
+		shown = rel
+	}
+	return place{Entry{Name: name, File: filepath.ToSlash(shown)}, os.DirFS(filepath.Dir(file)), filepath.Base(file)}, nil
 }
 
 func (p *Project) noPipeline(ref string) error {
