@@ -119,8 +119,6 @@ func (t *try) recall(ctx, work context.Context) (*machine.StageEnded, error) {
 	return ended, nil
 }
 
-func (t *try) isReview() bool { return t.node.Role == plan.Review || t.node.Feedback != nil }
-
 // keep puts what the try gave into the cache, if it ended well and changed nothing. The text says why it could
 // not be kept, which is no failure of the stage.
 func (t *try) keep(ended *machine.StageEnded) string {

@@ -69,12 +69,15 @@ func (t *try) endedWell(out *stage.Outcome) bool {
 
 // leftItems reports whether a review has written to PIPE_FEEDBACK.
 func (t *try) leftItems() bool {
-	if t.node.Role != plan.Review && t.node.Feedback == nil {
+	if !t.isReview() {
 		return false
 	}
 	b, err := workspace.ReadIn(t.f.root, feedbackName, maxFeedback)
 	return errors.Is(err, workspace.ErrTooLarge) || err == nil && len(bytes.TrimSpace(b)) > 0
 }
+
+// isReview reports whether the stage must leave items.
+func (t *try) isReview() bool { return t.node.Role == plan.Review || t.node.Feedback != nil }
 
 // isReport reports whether the items come from the report of a tool.
 func (t *try) isReport() bool {
@@ -100,7 +103,7 @@ func (t *try) outputs(out *stage.Outcome) (*value.Object, error) {
 // result reads the items and replies that the try left, normalised. A review that leaves no complete
 // document did not take place; any other stage need not leave one.
 func (t *try) result(out *stage.Outcome) (*feedback.Result, stage.Class, string) {
-	review := t.node.Role == plan.Review || t.node.Feedback != nil
+	review := t.isReview()
 	bad := stage.InvalidOutput
 	if review {
 		bad = stage.ReviewUnavailable
