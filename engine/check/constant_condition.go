@@ -28,7 +28,7 @@ var constantCondition = Rule{
 				}
 			}
 			for _, cs := range [][]plan.Check{n.PreChecks, n.PostChecks} {
-				for k := range cs { // those of a contract are not the stage's
+				for k := range cs { // of those of a contract it is said where the contract is compiled
 					if cs[k].Contract == "" {
 						constantCheck(p, n.ID, &cs[k])
 					}
@@ -40,7 +40,7 @@ var constantCondition = Rule{
 
 func constantCheck(p *Pass, stage string, c *plan.Check) {
 	yes, ok := constant(&c.Validation)
-	if !ok || c.Contract != "" { // of a contract it is said where the contract is compiled
+	if !ok {
 		return
 	}
 	answer := "never holds, so the stage always fails"

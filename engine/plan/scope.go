@@ -81,7 +81,7 @@ const (
 // pre_checks are asked before it with what it is given, the post_checks after it with that and what it gave:
 //
 //	source_stage          string   id of the stage that reviewed, as its pipeline spells it: no path, no [index]
-//	source_role           string   its role: review, unless it is a gate, verifier or the like
+//	source_role           string   its role: review
 //	target_stage          string   id of the stage that work is sent back to, spelled likewise
 //	target_role           string   its role: implementation
 //	feedback_items        list     the open items of the source, of all severities, with the fields of items

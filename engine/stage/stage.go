@@ -1,8 +1,8 @@
 // Package stage is the contract of a stage kind: how a kind of work (a command, an agent, a plugin) is
 // offered to the engine.
 //
-// A Kind is a value in the literal list of cmd/pipe/kinds.go. It declares its config, from which checking,
-// the JSON Schema and the reference derive; Check looks at a config at author time; Run carries out one
+// A Kind is a value in the literal list of cmd/pipe/kinds.go. It declares its config, from which checking
+// and the reference derive; Check looks at a config at author time; Run carries out one
 // Call and gives an Outcome. The driver prepares the call's files, enforces the time limit, and reads the
 // outputs and items that the process left; the machine decides what an outcome means.
 package stage

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -200,26 +199,4 @@ func With(ended, said stage.Outcome) stage.Outcome {
 		ended.Outputs, ended.Result = said.Outputs, said.Result
 	}
 	return ended
-}
-
-// Argv gives the program and its arguments that the key of a call's config names. A program with a slash is
-// relative to the workspace.
-func Argv(call *stage.Call, key string) ([]string, error) {
-	config, _ := call.Config.Get(key)
-	list, _ := config.(value.List)
-	argv := make([]string, 0, len(list))
-	for _, v := range list {
-		s, ok := v.(string)
-		if !ok {
-			return nil, fmt.Errorf("stage %q: %q holds %s, expected strings", call.Stage, key, value.Describe(v))
-		}
-		argv = append(argv, s)
-	}
-	if len(argv) == 0 {
-		return nil, fmt.Errorf("stage %q: it has no %q to run", call.Stage, key)
-	}
-	if strings.Contains(argv[0], "/") && !filepath.IsAbs(argv[0]) {
-		argv[0] = filepath.Join(call.Workspace, argv[0])
-	}
-	return argv, nil
 }
