@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -326,6 +327,32 @@ func TestGitRepositoriesInside(t *testing.T) {
 	write(t, filepath.Join(born, "f"), "2")
 	write(t, filepath.Join(unborn, "g"), "2")
 	wantChanged(t, w, before, read(t, w), "born/f", "unborn/g")
+}
+
+// TestGitRepositoryInsideThatHides configures a repository inside so that git would not look at its files.
+func TestGitRepositoryInsideThatHides(t *testing.T) {
+	for _, setting := range [][]string{{"core.worktree", t.TempDir()}, {"core.bare", "true"}} {
+		dir := repo(t)
+		w := open(t, dir)
+		before := read(t, w)
+		inner := filepath.Join(dir, "inner")
+		write(t, filepath.Join(inner, "f"), "1")
+		git(t, inner, "init", "-q")
+		git(t, inner, append([]string{"config"}, setting...)...)
+		wantChanged(t, w, before, read(t, w), "inner/f")
+	}
+}
+
+// TestGitIndexThatIsAPipe is no file that anybody waits for.
+func TestGitIndexThatIsAPipe(t *testing.T) {
+	dir := repo(t)
+	w := open(t, dir)
+	index := filepath.Join(dir, ".git/index")
+	must(t, os.Remove(index))
+	must(t, syscall.Mkfifo(index, 0o600))
+	if _, err := w.Read(t.Context(), ReadOptions{}); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestGitSubmodule(t *testing.T) {

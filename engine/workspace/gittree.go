@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // gitPrefix begins the hash of a tree that git read; the rest is an object's name.
@@ -107,7 +108,8 @@ func (w *Workspace) readGitOnce(ctx context.Context, out *exclusion) (Tree, erro
 // prime copies the user's index, so that files that it knows need not be read again. The copy keeps the
 // time of the original: git takes a file that was written in the same moment as the index for changed.
 func (v *view) prime() error {
-	from, err := os.Open(v.repository.index)
+	// Without O_NONBLOCK a pipe in its place would wait for a writer.
+	from, err := os.OpenFile(v.repository.index, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -116,6 +118,9 @@ func (v *view) prime() error {
 	}
 	defer from.Close()
 	info, err := from.Stat()
+	if err == nil {
+		err = regular(info)
+	}
 	if err != nil {
 		return fmt.Errorf("copy git's index: %w", err)
 	}
@@ -183,9 +188,11 @@ func (v *view) untracked(ctx context.Context, out *exclusion) ([]string, error) 
 }
 
 // nested lists the files of another repository, tracked there or not ignored there. It may have no commit,
-// and further ones inside.
+// and further ones inside. Its own configuration may name another folder for its files, or none: a stage could
+// hide there what it changes.
 func (v *view) nested(ctx context.Context, dir string, out *exclusion) ([]string, error) {
-	list, err := v.run(ctx, filepath.Join(v.root, dir), nil, nil, "ls-files", "--cached", "--others", "--exclude-standard", "-z", "--", ".")
+	at := filepath.Join(v.root, dir)
+	list, err := v.run(ctx, at, []string{"GIT_WORK_TREE=" + at}, nil, "ls-files", "--cached", "--others", "--exclude-standard", "-z", "--", ".")
 	if err != nil {
 		return nil, err
 	}

@@ -222,12 +222,17 @@ func (t *Worktree) link(admin string) error {
 	name := filepath.Join(t.Path, ".git")
 	if info, err := os.Lstat(name); err == nil && info.IsDir() {
 		return nil // a repository of another's making
-	} else if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		if err := os.Remove(name); err != nil {
-			return fmt.Errorf("repair the worktree: %w", err)
-		}
 	}
-	if err := os.WriteFile(name, []byte("gitdir: "+admin+"\n"), 0o644); err != nil {
+	// What is there may be a link to a file elsewhere, of either kind, or a pipe.
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("repair the worktree: %w", err)
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return fmt.Errorf("repair the worktree: %w", err)
+	}
+	_, err = f.WriteString("gitdir: " + admin + "\n")
+	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("repair the worktree: %w", err)
 	}
 	return nil

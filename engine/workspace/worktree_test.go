@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -559,6 +560,28 @@ func TestWorktreeThatWasMovedOrDeleted(t *testing.T) {
 		if got := files(t, moved, wt.Branch); !slices.Contains(got, "x.txt") {
 			t.Errorf("the branch holds %q", got)
 		}
+	})
+	t.Run("its .git is another file as well", func(t *testing.T) {
+		wt := made(t, repo(t))
+		link, other := filepath.Join(wt.Path, ".git"), filepath.Join(wt.main.Root, "other")
+		write(t, other, "precious")
+		for name, put := range map[string]func() error{
+			"hard link": func() error { return os.Link(other, link) },
+			"link":      func() error { return os.Symlink(other, link) },
+			"pipe":      func() error { return syscall.Mkfifo(link, 0o600) },
+		} {
+			if err := errors.Join(os.Remove(link), put()); err != nil {
+				t.Fatal(err)
+			}
+			if err := wt.Check(t.Context()); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if b, err := os.ReadFile(other); err != nil || string(b) != "precious" {
+				t.Errorf("%s: the other file holds %q, %v", name, b, err)
+			}
+		}
+		closed(t, wt)
+		gone(t, wt)
 	})
 	t.Run("unknown to its repository", func(t *testing.T) {
 		dir := repo(t)
