@@ -63,3 +63,15 @@ func TestAllowedPathsThatAreNoGlobs(t *testing.T) {
 		t.Error("the stage ran")
 	}
 }
+
+// TestAllowedPathsTakeValuesLiterally has another stage write what would mean more than itself in a pattern.
+func TestAllowedPathsTakeValuesLiterally(t *testing.T) {
+	for value, also := range map[string]string{"a,b": "b", "*": "b", "{a,b}": "b", "[ab]": "b"} {
+		w := newWorld(t, "name: one\nversion: 1\nstages:\n  - {id: a, run: 'echo \"p="+value+"\" >> \"$PIPE_OUTPUT\"', outputs: {p: string}}\n"+
+			"  - {id: s, needs: [a], allowed_paths: ['{${{ stages.a.outputs.p }},c}/*'], run: 'mkdir -p \""+value+"\" "+also+"; touch \""+value+"/x\" "+also+"/y'}\n")
+		w.run()
+		if class, message := w.failure("s"); class != "check" || !strings.HasSuffix(message, `: "`+also+`/y"`) {
+			t.Errorf("%s: %q %q", value, class, message)
+		}
+	}
+}

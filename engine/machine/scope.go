@@ -308,7 +308,7 @@ func (g globbing) Eval(e plan.Expr, scope *value.Object) (value.Value, error) {
 	return v, err
 }
 
-var globQuoter = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
+var globQuoter = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`, ",", `\,`)
 
 func (d *decider) stageObject(i *instance) *value.Object {
 	var blocking, advisory, informational value.List = value.List{}, value.List{}, value.List{}
