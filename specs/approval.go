@@ -1,7 +1,6 @@
 package specs
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -54,46 +53,52 @@ func (r *reader) approvalKeys(n *yaml.Node, what string, a *Approval) bool {
 }
 
 var approvalKeys = []key[Approval]{
-	{"message", func(r *reader, n *yaml.Node, a *Approval) { a.Message = r.message(n, `"message"`) }},
-	{"approvers", func(r *reader, n *yaml.Node, a *Approval) {
-		ok := r.list(n, `"approvers"`, "names", func(n *yaml.Node) {
-			if s := r.str(n, `an entry of "approvers"`); s != nil && r.fresh(*s, a.Approvers, `"approvers"`) {
-				a.Approvers = append(a.Approvers, *s)
+	{"message", aTemplate, "", "what the person reads; may hold `${{ }}`",
+		func(r *reader, n *yaml.Node, a *Approval) { a.Message = r.message(n, `"message"`) }},
+	{"approvers", someTexts, "anybody", "the names of those whose answer counts, as `--by` gives them",
+		func(r *reader, n *yaml.Node, a *Approval) {
+			ok := r.list(n, `"approvers"`, "names", func(n *yaml.Node) {
+				if s := r.str(n, `an entry of "approvers"`); s != nil && r.fresh(*s, a.Approvers, `"approvers"`) {
+					a.Approvers = append(a.Approvers, *s)
+				}
+			})
+			switch {
+			case !ok && isString(n):
+				(*r.diags)[len(*r.diags)-1].Help = "write it as a list: approvers: [" + short(n.Value) + "]"
+			case ok && len(n.Content) == 0:
+				r.diags.Errorf(codeValue, r.doc.Span(n), `"approvers" is empty; nobody could answer`).Help = "without the key anybody may"
 			}
-		})
-		switch {
-		case !ok && isString(n):
-			(*r.diags)[len(*r.diags)-1].Help = "write it as a list: approvers: [" + short(n.Value) + "]"
-		case ok && len(n.Content) == 0:
-			r.diags.Errorf(codeValue, r.doc.Span(n), `"approvers" is empty; nobody could answer`).Help = "without the key anybody may"
-		}
-	}},
-	{"timeout", func(r *reader, n *yaml.Node, a *Approval) {
-		a.Timeout = r.duration(n, `"timeout" of an approval`, time.Nanosecond)
-	}},
-	{"on_timeout", func(r *reader, n *yaml.Node, a *Approval) {
-		a.OnTimeout = r.word(n, `"on_timeout" of an approval`, "reject", "approve", "fail")
-	}},
-	{"on_reject", func(r *reader, n *yaml.Node, a *Approval) {
-		if n.Kind != yaml.MappingNode {
-			a.OnReject = r.word(n, `"on_reject"`, "fail", "skip")
-			if a.OnReject == nil && isString(n) {
-				(*r.diags)[len(*r.diags)-1].Help = "to send work back name a stage: on_reject: {target_stage: ID}"
+		}},
+	{"timeout", aDuration, "none", "how long an answer is waited for",
+		func(r *reader, n *yaml.Node, a *Approval) {
+			a.Timeout = r.duration(n, `"timeout" of an approval`, time.Nanosecond)
+		}},
+	{"on_timeout", words("reject", "approve", "fail"), "reject", "what holds when nobody has answered in time; `fail` fails the stage " +
+		"whatever `on_reject` says. [Unattended](#unattended) it holds at once",
+		func(r *reader, n *yaml.Node, a *Approval) {
+			a.OnTimeout = r.word(n, `"on_timeout" of an approval`)
+		}},
+	{"on_reject", Value{"", []string{"fail", "skip"}, "on_reject"}, "fail", "what a rejection becomes: the stage fails, is skipped " +
+		"(`skip`), or sends work back, by the rules of `feedback_loop`, with the person's reason in the brief",
+		func(r *reader, n *yaml.Node, a *Approval) {
+			if n.Kind != yaml.MappingNode {
+				a.OnReject = r.word(n, `"on_reject"`)
+				if a.OnReject == nil && isString(n) {
+					(*r.diags)[len(*r.diags)-1].Help = "to send work back name a stage: on_reject: {target_stage: ID}"
+				}
+				return
 			}
-			return
-		}
-		l := &Loop{Span: r.doc.Whole(n)}
-		fs, ok := readKeys(r, n, `"on_reject"`, returnKeys, l)
-		if ok && !has(fs, "target_stage") {
-			r.missing(n, l.Span, `"on_reject"`, "target_stage", "name the stage that works on what was rejected")
-		}
-		a.Return = l
-	}},
+			l := &Loop{Span: r.doc.Whole(n)}
+			fs, ok := readKeys(r, n, `"on_reject"`, returnKeys, l)
+			if ok && !has(fs, "target_stage") {
+				r.missing(n, l.Span, `"on_reject"`, "target_stage", "name the stage that works on what was rejected")
+			}
+			a.Return = l
+		}},
 }
 
 var returnKeys = []key[Loop]{
-	{"target_stage", func(r *reader, n *yaml.Node, l *Loop) { l.TargetStage = r.name(n, `"target_stage"`, stageID) }},
-	{"max_iterations", func(r *reader, n *yaml.Node, l *Loop) {
-		l.MaxIterations = r.integer(n, `"max_iterations"`, 1, math.MaxInt32)
-	}},
+	{"target_stage", aName, Required, "the stage that works on what was rejected",
+		func(r *reader, n *yaml.Node, l *Loop) { l.TargetStage = r.name(n, `"target_stage"`, stageID) }},
+	loopDefaultKeys[0],
 }

@@ -81,16 +81,22 @@ func ParseContract(f *source.File) (*Contract, diag.List) {
 }
 
 var contractKeys = []key[Contract]{
-	{"name", func(r *reader, n *yaml.Node, c *Contract) { c.Name = r.name(n, `"name" of the contract`, pipelineName) }},
-	{"description", func(r *reader, n *yaml.Node, c *Contract) {
-		c.Description = r.str(n, `"description" of the contract`)
-	}},
-	{"version", func(r *reader, n *yaml.Node, c *Contract) { c.Version = r.contractVersion(n) }},
-	{"input_schema", func(r *reader, n *yaml.Node, c *Contract) { c.Inputs = r.schema(n, "input_schema", "input") }},
-	{"output_schema", func(r *reader, n *yaml.Node, c *Contract) { c.Outputs = r.schema(n, "output_schema", "output") }},
-	{"pre_checks", func(r *reader, n *yaml.Node, c *Contract) { c.PreChecks = r.checks(n, `"pre_checks"`) }},
-	{"post_checks", func(r *reader, n *yaml.Node, c *Contract) { c.PostChecks = r.checks(n, `"post_checks"`) }},
-	{"cacheable", func(r *reader, n *yaml.Node, c *Contract) { c.Cacheable = r.boolean(n, `"cacheable"`) }},
+	{"name", aName, Required, "lower-case letters, digits and dashes, beginning with a letter: the file's name without its ending",
+		func(r *reader, n *yaml.Node, c *Contract) { c.Name = r.name(n, `"name" of the contract`, pipelineName) }},
+	{"description", aText, "", "for people",
+		func(r *reader, n *yaml.Node, c *Contract) { c.Description = r.str(n, `"description" of the contract`) }},
+	{"version", Value{Form: "whole number, text"}, "", "the author's own",
+		func(r *reader, n *yaml.Node, c *Contract) { c.Version = r.contractVersion(n) }},
+	{"input_schema", keysOf("schema"), "", "what a stage must be given and may be given",
+		func(r *reader, n *yaml.Node, c *Contract) { c.Inputs = r.schema(n, "input_schema", "input") }},
+	{"output_schema", keysOf("schema"), "", "what it must give and may give",
+		func(r *reader, n *yaml.Node, c *Contract) { c.Outputs = r.schema(n, "output_schema", "output") }},
+	{"pre_checks", listOf("checks", "check"), "", "[checks](#checks), as of a stage, that read inputs by their bare names",
+		func(r *reader, n *yaml.Node, c *Contract) { c.PreChecks = r.checks(n, `"pre_checks"`) }},
+	{"post_checks", listOf("checks", "check"), "", "checks that read inputs and outputs by their bare names",
+		func(r *reader, n *yaml.Node, c *Contract) { c.PostChecks = r.checks(n, `"post_checks"`) }},
+	{"cacheable", aFlag, "the stage decides", "`true`: stages that say nothing about `cache` have it, where they can; `false`: none may",
+		func(r *reader, n *yaml.Node, c *Contract) { c.Cacheable = r.boolean(n, `"cacheable"`) }},
 }
 
 // contractVersion reads the author's version, which is not the language's: a whole number or a text.
@@ -126,10 +132,7 @@ func (r *reader) schema(n *yaml.Node, name, of string) *Schema {
 		}
 		return out
 	}
-	_, ok := readKeys(r, n, `"`+name+`"`, []key[Schema]{
-		{"required", func(_ *reader, n *yaml.Node, s *Schema) { s.Required = list(n, "required") }},
-		{"optional", func(_ *reader, n *yaml.Node, s *Schema) { s.Optional = list(n, "optional") }},
-	}, s)
+	_, ok := readKeys(r, n, `"`+name+`"`, schemaTable(list), s)
 	if !ok {
 		if n.Kind == yaml.SequenceNode {
 			(*r.diags)[len(*r.diags)-1].Help = "put the list under required or optional"
@@ -137,6 +140,16 @@ func (r *reader) schema(n *yaml.Node, name, of string) *Schema {
 		return nil
 	}
 	return s
+}
+
+// schemaTable gives the keys of a schema, whose entries are read by list.
+func schemaTable(list func(n *yaml.Node, section string) []*Param) []key[Schema] {
+	return []key[Schema]{
+		{"required", listOf("entries", "entry"), "", "what must be there",
+			func(_ *reader, n *yaml.Node, s *Schema) { s.Required = list(n, "required") }},
+		{"optional", listOf("entries", "entry"), "", "what may be missing",
+			func(_ *reader, n *yaml.Node, s *Schema) { s.Optional = list(n, "optional") }},
+	}
 }
 
 // schemaEntry reads an entry of required or optional; nil if it has no name.
@@ -192,17 +205,18 @@ func nameOf(n *yaml.Node) string {
 // schemaKeys are those of an entry of a schema: a declaration that holds its own name, and is required by
 // where it stands.
 var schemaKeys = append([]key[Param]{
-	{"name", func(r *reader, n *yaml.Node, p *Param) {
-		l := r.name(n, `"name"`, bareName)
-		switch {
-		case l == nil:
-		case slices.Contains(wordsOfExpr[:], l.Value):
-			r.diags.Errorf(codeValue, l.Span, "%q is a word of expressions, so a check could not read what has this name", l.Value).
-				Help = "give it another name"
-		default:
-			p.Name = *l
-		}
-	}},
+	{"name", aName, Required, "letters, digits and `_`: checks read it by this name",
+		func(r *reader, n *yaml.Node, p *Param) {
+			l := r.name(n, `"name"`, bareName)
+			switch {
+			case l == nil:
+			case slices.Contains(wordsOfExpr[:], l.Value):
+				r.diags.Errorf(codeValue, l.Span, "%q is a word of expressions, so a check could not read what has this name", l.Value).
+					Help = "give it another name"
+			default:
+				p.Name = *l
+			}
+		}},
 }, slices.DeleteFunc(slices.Clone(inputKeys), func(k key[Param]) bool { return k.name == "required" })...)
 
 // distinct reports names that stand twice in the schemas: checks read inputs and outputs in one scope.

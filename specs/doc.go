@@ -6,7 +6,8 @@
 // is kept. A Pipeline that is Incomplete lacks what a syntax error hid.
 //
 // Package document reads the file into nodes of YAML; those are read here by tables of keys (pipeline.go,
-// stage.go, contract.go, project.go) with the readers of leaf.go and tree.go.
+// stage.go, contract.go, project.go) with the readers of leaf.go and tree.go. A table says beside each key what
+// it means: Reference gives that to documents and other readers.
 //
 // Anchors, aliases and "<<" are allowed within a budget. An alias may stand for an expression; an anchor
 // that holds itself, a tag, a second document and a byte that is no text are errors. A key of "<<" counts

@@ -24,29 +24,34 @@ func (r *reader) escalation(n *yaml.Node) *Escalation {
 }
 
 var escalationKeys = []key[Escalation]{
-	{"timeout", func(r *reader, n *yaml.Node, e *Escalation) {
-		e.Timeout = r.duration(n, `"timeout" of "escalation"`, time.Nanosecond)
-	}},
-	{"on_timeout", func(r *reader, n *yaml.Node, e *Escalation) {
-		e.OnTimeout = r.word(n, `"on_timeout" of "escalation"`, "abort", "fail")
-	}},
-	{"notify", func(r *reader, n *yaml.Node, e *Escalation) {
-		r.list(n, `"notify"`, "mappings with a script to run", func(n *yaml.Node) {
-			p := &Notify{Span: r.doc.Whole(n)}
-			fs, ok := readKeys(r, n, `an entry of "notify"`, notifyKeys, p)
-			switch {
-			case !ok && isString(n):
-				(*r.diags)[len(*r.diags)-1].Help = "write it as a script to run: {run: " + document.Quote(short(n.Value)) + "}"
-			case !ok:
-			case !has(fs, "run"):
-				r.missing(n, r.doc.Span(n), `an entry of "notify"`, "run", "give the script that tells somebody: run: ./notify.sh")
-			case p.Run != nil:
-				e.Notify = append(e.Notify, p)
-			}
-		})
-	}},
+	{"timeout", aDuration, "none", "how long a decision is waited for",
+		func(r *reader, n *yaml.Node, e *Escalation) {
+			e.Timeout = r.duration(n, `"timeout" of "escalation"`, time.Nanosecond)
+		}},
+	{"on_timeout", words("abort", "fail"), "abort", "what holds when nobody has decided in time: `abort` cancels the run, `fail` fails " +
+		"it. Goes with `timeout`",
+		func(r *reader, n *yaml.Node, e *Escalation) {
+			e.OnTimeout = r.word(n, `"on_timeout" of "escalation"`)
+		}},
+	{"notify", listOf("mappings", "notify"), "", "scripts that tell somebody. One that fails changes nothing",
+		func(r *reader, n *yaml.Node, e *Escalation) {
+			r.list(n, `"notify"`, "mappings with a script to run", func(n *yaml.Node) {
+				p := &Notify{Span: r.doc.Whole(n)}
+				fs, ok := readKeys(r, n, `an entry of "notify"`, notifyKeys, p)
+				switch {
+				case !ok && isString(n):
+					(*r.diags)[len(*r.diags)-1].Help = "write it as a script to run: {run: " + document.Quote(short(n.Value)) + "}"
+				case !ok:
+				case !has(fs, "run"):
+					r.missing(n, r.doc.Span(n), `an entry of "notify"`, "run", "give the script that tells somebody: run: ./notify.sh")
+				case p.Run != nil:
+					e.Notify = append(e.Notify, p)
+				}
+			})
+		}},
 }
 
 var notifyKeys = []key[Notify]{
-	{"run", func(r *reader, n *yaml.Node, p *Notify) { p.Run = r.script(n, `"run"`) }},
+	{"run", aScript, Required, "the script; it runs as that of a stage does",
+		func(r *reader, n *yaml.Node, p *Notify) { p.Run = r.script(n, `"run"`) }},
 }

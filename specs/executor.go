@@ -192,12 +192,7 @@ func meantExecutor(fs []field) bool {
 }
 
 func isStageKey(name string) bool {
-	for i := range stageKeyNames {
-		if stageKeyNames[i] == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(stageKeys, func(k key[Stage]) bool { return k.name == name })
 }
 
 func (r *reader) conflict(a, b *field, what, help string) {

@@ -71,10 +71,14 @@ func (r *reader) isCEL(n *yaml.Node) bool {
 // cel reads the text of {cel: …}.
 func (r *reader) cel(n *yaml.Node, what string) *source.Scalar {
 	var sc *source.Scalar
-	readKeys(r, n, `the "cel" form of `+what, []key[*source.Scalar]{
-		{"cel", func(r *reader, n *yaml.Node, into **source.Scalar) { *into = r.exprText(n, "cel", `"cel"`) }},
-	}, &sc)
+	readKeys(r, n, `the "cel" form of `+what, celKeys, &sc)
 	return sc
+}
+
+var celKeys = []key[*source.Scalar]{
+	{"cel", aText, Required, "`{cel: \"…\"}` in place of a condition, of `items`, of a `prompt` or `message`, or of a value of `inputs`, " +
+		"`outputs`, `env` and `with`: an expression in [CEL](#cel)",
+		func(r *reader, n *yaml.Node, into **source.Scalar) { *into = r.exprText(n, "cel", `"cel"`) }},
 }
 
 // emptyExpr reports an expression of which YAML has left nothing.

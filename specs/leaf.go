@@ -16,10 +16,14 @@ import (
 	"example.com/pipe/specs/document"
 )
 
-// key is a key of a mapping, with the reader of its value. The node given is never an alias.
+// key is a key of a mapping: what it may be, what holds without it and what it means, for people, and the
+// reader of its value. The node given is never an alias.
 type key[T any] struct {
-	name string
-	read func(r *reader, n *yaml.Node, into *T)
+	name     string
+	value    Value
+	fallback string
+	doc      string
+	read     func(r *reader, n *yaml.Node, into *T)
 }
 
 // ignored starts the keys of a document that are left alone: anchors have a place there.
@@ -37,7 +41,10 @@ next:
 				continue
 			}
 			if v, done := r.follow(f.value); v != nil {
+				outer := r.words
+				r.words = keys[i].value.Words
 				keys[i].read(r, v, into)
+				r.words = outer
 				done()
 			}
 			continue next
@@ -178,8 +185,9 @@ func (r *reader) badName(l Leaf[string], what string, pattern *regexp.Regexp) {
 	r.diags.Errorf(codeValue, l.Span, "%s must match %s, and %q does not", what, pattern, short(l.Value))
 }
 
-// word reads one of a few words.
-func (r *reader) word(n *yaml.Node, what string, words ...string) *Leaf[string] {
+// word reads one of the words that the key may be.
+func (r *reader) word(n *yaml.Node, what string) *Leaf[string] {
+	words := r.words
 	if n.Kind != yaml.ScalarNode || isNull(n) {
 		r.wrongKind(n, what, "one of "+list(words))
 		return nil

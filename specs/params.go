@@ -96,36 +96,42 @@ func nearestType(name string) string {
 }
 
 var itemKeys = []key[Param]{
-	{"type", func(r *reader, n *yaml.Node, p *Param) { p.Type = r.typeName(n, `"`+p.Name.Value+`"`) }},
+	{"type", aType, "any", "the type",
+		func(r *reader, n *yaml.Node, p *Param) { p.Type = r.typeName(n, `"`+p.Name.Value+`"`) }},
 }
 
 var outputKeys = []key[Param]{
 	itemKeys[0],
-	{"items", func(r *reader, n *yaml.Node, p *Param) {
-		if n.Kind != yaml.MappingNode {
-			p.Items = r.typeName(n, `the items of "`+p.Name.Value+`"`)
-			return
-		}
-		inner := &Param{Name: p.Name}
-		readKeys(r, n, `"items"`, itemKeys, inner)
-		p.Items = inner.Type
-	}},
-	{"description", func(r *reader, n *yaml.Node, p *Param) {
-		p.Description = r.str(n, `"description" of "`+p.Name.Value+`"`)
-	}},
-	{"enum", func(r *reader, n *yaml.Node, p *Param) {
-		ok := r.list(n, `"enum"`, "strings", func(n *yaml.Node) {
-			if s := r.text(n, `an entry of "enum"`); s != nil {
-				p.Enum = append(p.Enum, Leaf[string]{s.Text, s.Span})
+	{"items", Value{Form: "type, mapping", Keys: "declaration"}, "any", "the type of the elements, where the type is `array`",
+		func(r *reader, n *yaml.Node, p *Param) {
+			if n.Kind != yaml.MappingNode {
+				p.Items = r.typeName(n, `the items of "`+p.Name.Value+`"`)
+				return
 			}
-		})
-		if ok && len(n.Content) == 0 {
-			r.diags.Errorf(codeValue, r.doc.Span(n), `"enum" is empty; no value could be given`)
-		}
-	}},
-	{"required", func(r *reader, n *yaml.Node, p *Param) { p.Required = r.boolean(n, `"required"`) }},
+			inner := &Param{Name: p.Name}
+			readKeys(r, n, `"items"`, itemKeys, inner)
+			p.Items = inner.Type
+		}},
+	{"description", aText, "", "for people",
+		func(r *reader, n *yaml.Node, p *Param) {
+			p.Description = r.str(n, `"description" of "`+p.Name.Value+`"`)
+		}},
+	{"enum", someTexts, "any", "the words that a string may be",
+		func(r *reader, n *yaml.Node, p *Param) {
+			ok := r.list(n, `"enum"`, "strings", func(n *yaml.Node) {
+				if s := r.text(n, `an entry of "enum"`); s != nil {
+					p.Enum = append(p.Enum, Leaf[string]{s.Text, s.Span})
+				}
+			})
+			if ok && len(n.Content) == 0 {
+				r.diags.Errorf(codeValue, r.doc.Span(n), `"enum" is empty; no value could be given`)
+			}
+		}},
+	{"required", aFlag, "see right", "`false`: it may be missing, and is null then. Without it, what has no default is required",
+		func(r *reader, n *yaml.Node, p *Param) { p.Required = r.boolean(n, `"required"`) }},
 }
 
 var inputKeys = append(outputKeys[:len(outputKeys):len(outputKeys)], key[Param]{
-	"default", func(r *reader, n *yaml.Node, p *Param) { p.Default = r.constant(n, `"default" of "`+p.Name.Value+`"`) },
+	"default", Value{Form: "any value"}, "", "of an input: its value where none is given",
+	func(r *reader, n *yaml.Node, p *Param) { p.Default = r.constant(n, `"default" of "`+p.Name.Value+`"`) },
 })

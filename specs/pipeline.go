@@ -66,48 +66,62 @@ func ParsePipeline(f *source.File) (*Pipeline, diag.List) {
 }
 
 var pipelineKeys = []key[Pipeline]{
-	{"name", func(r *reader, n *yaml.Node, p *Pipeline) { p.Name = r.name(n, `"name" of the pipeline`, pipelineName) }},
-	{"description", func(r *reader, n *yaml.Node, p *Pipeline) { p.Description = r.str(n, `"description" of the pipeline`) }},
-	{"version", func(r *reader, n *yaml.Node, p *Pipeline) { p.Version = r.version(n) }},
-	{"pipe", func(r *reader, n *yaml.Node, p *Pipeline) { p.Pipe = r.release(n) }},
-	{"workspace", func(r *reader, n *yaml.Node, p *Pipeline) {
-		p.Workspace = r.word(n, `"workspace"`, "in_place", "worktree")
-	}},
-	{"attended", func(r *reader, n *yaml.Node, p *Pipeline) { p.Attended = r.boolean(n, `"attended"`) }},
-	{"escalation", func(r *reader, n *yaml.Node, p *Pipeline) { p.Escalation = r.escalation(n) }},
-	{"inputs", func(r *reader, n *yaml.Node, p *Pipeline) {
-		p.Inputs = r.params(n, `"inputs" of the pipeline`, "input", inputKeys)
-	}},
-	{"outputs", func(r *reader, n *yaml.Node, p *Pipeline) {
-		p.Outputs = r.entries(n, `"outputs" of the pipeline`, "output", r.isParamName)
-	}},
-	{"defaults", func(r *reader, n *yaml.Node, p *Pipeline) {
-		d := &Defaults{Span: r.doc.Whole(n)}
-		if _, ok := readKeys(r, n, `"defaults"`, defaultsKeys, d); ok {
-			p.Defaults = d
-		}
-	}},
-	{"stages", func(r *reader, n *yaml.Node, p *Pipeline) {
-		var ok bool
-		p.Stages, ok = r.stages(n, `"stages"`)
-		if ok && len(n.Content) == 0 {
-			r.diags.Errorf(codeValue, r.doc.Span(n), `"stages" is empty; a pipeline has at least one stage`)
-		}
-	}},
-	{"finally", func(r *reader, n *yaml.Node, p *Pipeline) { p.Finally, _ = r.stages(n, finallyStages) }},
+	{"name", aName, Required, "lower-case letters, digits and dashes, beginning with a letter: the file's name without its ending",
+		func(r *reader, n *yaml.Node, p *Pipeline) { p.Name = r.name(n, `"name" of the pipeline`, pipelineName) }},
+	{"description", aText, "", "for people",
+		func(r *reader, n *yaml.Node, p *Pipeline) { p.Description = r.str(n, `"description" of the pipeline`) }},
+	{"version", aNumber, Required, "of the language: 1. A higher one needs a newer pipe",
+		func(r *reader, n *yaml.Node, p *Pipeline) { p.Version = r.version(n) }},
+	{"pipe", Value{Form: "release"}, "any", "`\">=0.4\"`: the oldest program that knows all keys used here. An older one says so before " +
+		"anything else runs",
+		func(r *reader, n *yaml.Node, p *Pipeline) { p.Pipe = r.release(n) }},
+	{"workspace", words("in_place", "worktree"), "in_place", "where the run works: in the project's own tree, or in a git " +
+		"`worktree` of the run's own",
+		func(r *reader, n *yaml.Node, p *Pipeline) { p.Workspace = r.word(n, `"workspace"`) }},
+	{"attended", aFlag, "true", "`false`: [nobody is there to be asked](#unattended)",
+		func(r *reader, n *yaml.Node, p *Pipeline) { p.Attended = r.boolean(n, `"attended"`) }},
+	{"escalation", keysOf("escalation"), "", "what follows from an [escalation](#escalation) beside waiting",
+		func(r *reader, n *yaml.Node, p *Pipeline) { p.Escalation = r.escalation(n) }},
+	{"inputs", namesOf("declarations", "declaration"), "", "what a run is given, by name; [declarations](#declarations)",
+		func(r *reader, n *yaml.Node, p *Pipeline) {
+			p.Inputs = r.params(n, `"inputs" of the pipeline`, "input", inputKeys)
+		}},
+	{"outputs", values, "", "what a run gives: names with values, which may hold `${{ }}`",
+		func(r *reader, n *yaml.Node, p *Pipeline) {
+			p.Outputs = r.entries(n, `"outputs" of the pipeline`, "output", r.isParamName)
+		}},
+	{"defaults", keysOf("defaults"), "", "what stages take where they say nothing",
+		func(r *reader, n *yaml.Node, p *Pipeline) {
+			d := &Defaults{Span: r.doc.Whole(n)}
+			if _, ok := readKeys(r, n, `"defaults"`, defaultsKeys, d); ok {
+				p.Defaults = d
+			}
+		}},
+	{"stages", listOf("stages", "stage"), Required, "at least one stage",
+		func(r *reader, n *yaml.Node, p *Pipeline) {
+			var ok bool
+			p.Stages, ok = r.stages(n, `"stages"`)
+			if ok && len(n.Content) == 0 {
+				r.diags.Errorf(codeValue, r.doc.Span(n), `"stages" is empty; a pipeline has at least one stage`)
+			}
+		}},
+	{"finally", listOf("stages", "stage"), "", "stages that run [when all else has ended](#the-end-of-a-run)",
+		func(r *reader, n *yaml.Node, p *Pipeline) { p.Finally, _ = r.stages(n, finallyStages) }},
 }
-
 var defaultsKeys = []key[Defaults]{
-	{"timeout", func(r *reader, n *yaml.Node, d *Defaults) {
-		d.Timeout = r.duration(n, `"timeout" of "defaults"`, time.Nanosecond)
-	}},
-	{"retry", func(r *reader, n *yaml.Node, d *Defaults) { d.Retry = r.retry(n, `"retry" of "defaults"`) }},
-	{"feedback_loop", func(r *reader, n *yaml.Node, d *Defaults) {
-		l := &Loop{Span: r.doc.Whole(n)}
-		if _, ok := readKeys(r, n, `"feedback_loop" of "defaults"`, loopDefaultKeys, l); ok {
-			d.FeedbackLoop = l
-		}
-	}},
+	{"timeout", aDuration, "30m", "the longest time of one try of a stage",
+		func(r *reader, n *yaml.Node, d *Defaults) {
+			d.Timeout = r.duration(n, `"timeout" of "defaults"`, time.Nanosecond)
+		}},
+	{"retry", keysOf("retry"), "one try", "how often a try that failed is repeated",
+		func(r *reader, n *yaml.Node, d *Defaults) { d.Retry = r.retry(n, `"retry" of "defaults"`) }},
+	{"feedback_loop", keysOf("default_loop"), "", "what feedback loops take",
+		func(r *reader, n *yaml.Node, d *Defaults) {
+			l := &Loop{Span: r.doc.Whole(n)}
+			if _, ok := readKeys(r, n, `"feedback_loop" of "defaults"`, loopDefaultKeys, l); ok {
+				d.FeedbackLoop = l
+			}
+		}},
 }
 
 func (r *reader) version(n *yaml.Node) *Leaf[int] {
@@ -136,35 +150,40 @@ func (r *reader) retry(n *yaml.Node, what string) *Retry {
 }
 
 var retryKeys = []key[Retry]{
-	{"max_attempts", func(r *reader, n *yaml.Node, p *Retry) { p.MaxAttempts = r.integer(n, `"max_attempts"`, 1, 10) }},
-	{"backoff", func(r *reader, n *yaml.Node, p *Retry) {
-		p.Backoff = r.word(n, `"backoff"`, "exponential", "linear", "fixed")
-	}},
-	{"initial_delay", func(r *reader, n *yaml.Node, p *Retry) { p.InitialDelay = r.duration(n, `"initial_delay"`, 0) }},
-	{"max_delay", func(r *reader, n *yaml.Node, p *Retry) { p.MaxDelay = r.duration(n, `"max_delay"`, 0) }},
-	{"on", func(r *reader, n *yaml.Node, p *Retry) {
-		r.list(n, `"on" of "retry"`, "failure classes", func(n *yaml.Node) {
-			w := r.word(n, `an entry of "on"`, "exit", "timeout", "idle", "protocol", "unavailable", "signal", "review_unavailable")
-			if w != nil && r.fresh(*w, p.On, `"on"`) {
-				p.On = append(p.On, *w)
-			}
-		})
-	}},
+	{"max_attempts", aNumber, "1", "all tries, the first one included; up to 10",
+		func(r *reader, n *yaml.Node, p *Retry) { p.MaxAttempts = r.integer(n, `"max_attempts"`, 1, 10) }},
+	{"backoff", words("exponential", "linear", "fixed"), "exponential", "how the wait grows: `exponential` doubles it, `linear` adds " +
+		"it, `fixed` keeps it",
+		func(r *reader, n *yaml.Node, p *Retry) { p.Backoff = r.word(n, `"backoff"`) }},
+	{"initial_delay", aDuration, "5s", "the wait before the second try",
+		func(r *reader, n *yaml.Node, p *Retry) { p.InitialDelay = r.duration(n, `"initial_delay"`, 0) }},
+	{"max_delay", aDuration, "5m", "the longest wait",
+		func(r *reader, n *yaml.Node, p *Retry) { p.MaxDelay = r.duration(n, `"max_delay"`, 0) }},
+	{"on", Value{"list of words", []string{"exit", "timeout", "idle", "protocol", "unavailable", "signal", "review_unavailable"}, ""},
+		"all of these", "the [failure classes](#failure-classes) that are tried again",
+		func(r *reader, n *yaml.Node, p *Retry) {
+			r.list(n, `"on" of "retry"`, "failure classes", func(n *yaml.Node) {
+				if w := r.word(n, `an entry of "on"`); w != nil && r.fresh(*w, p.On, `"on"`) {
+					p.On = append(p.On, *w)
+				}
+			})
+		}},
 }
-
 var loopDefaultKeys = []key[Loop]{
-	{"max_iterations", func(r *reader, n *yaml.Node, l *Loop) {
-		l.MaxIterations = r.integer(n, `"max_iterations"`, 1, math.MaxInt32)
-	}},
+	{"max_iterations", aNumber, "2", "the cap: how often target and review run at the most, until a person grants more",
+		func(r *reader, n *yaml.Node, l *Loop) {
+			l.MaxIterations = r.integer(n, `"max_iterations"`, 1, math.MaxInt32)
+		}},
 }
-
 var loopKeys = []key[Loop]{
-	{"target_stage", func(r *reader, n *yaml.Node, l *Loop) { l.TargetStage = r.name(n, `"target_stage"`, stageID) }},
+	{"target_stage", aName, Required, "the stage that acts on the items: an implementation that this one needs, directly or not",
+		func(r *reader, n *yaml.Node, l *Loop) { l.TargetStage = r.name(n, `"target_stage"`, stageID) }},
 	loopDefaultKeys[0],
-	{"on_exhausted", func(r *reader, n *yaml.Node, l *Loop) {
-		l.OnExhausted = r.word(n, `"on_exhausted"`, "escalate", "fail")
-	}},
-	{"rerun", func(r *reader, n *yaml.Node, l *Loop) { l.Rerun = r.word(n, `"rerun"`, "downstream", "path") }},
+	{"on_exhausted", words("escalate", "fail"), "escalate", "at the cap: `escalate` asks a person, `fail` fails the run",
+		func(r *reader, n *yaml.Node, l *Loop) { l.OnExhausted = r.word(n, `"on_exhausted"`) }},
+	{"rerun", words("downstream", "path"), "downstream", "what runs again after the target: all that needs it, or only what lies " +
+		"on the `path` to this review",
+		func(r *reader, n *yaml.Node, l *Loop) { l.Rerun = r.word(n, `"rerun"`) }},
 }
 
 // fresh reports an entry that a list holds already.

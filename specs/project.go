@@ -27,23 +27,29 @@ func ParseProject(f *source.File) (*Project, diag.List) {
 }
 
 var projectKeys = []key[Project]{
-	{"agents", func(r *reader, n *yaml.Node, p *Project) {
-		r.named(n, `"agents"`, "an agent", func(name Leaf[string], n *yaml.Node) {
-			p.Agents = append(p.Agents, r.agent(name, n))
-		})
-	}},
-	{"commands", func(r *reader, n *yaml.Node, p *Project) {
-		r.named(n, `"commands"`, "a command", func(name Leaf[string], n *yaml.Node) {
-			p.Commands = append(p.Commands, r.command(name, n))
-		})
-	}},
-	{"plugins", func(r *reader, n *yaml.Node, p *Project) {
-		r.named(n, `"plugins"`, "a plugin", func(name Leaf[string], n *yaml.Node) {
-			p.Plugins = append(p.Plugins, r.plugin(name, n))
-		})
-	}},
-	{"environment", func(r *reader, n *yaml.Node, p *Project) { p.Environment = r.word(n, `"environment"`, "clean") }},
-	{"state", func(r *reader, n *yaml.Node, p *Project) { p.State = r.str(n, `"state"`) }},
+	{"agents", namesOf("agents", "agent"), "", "the programs that agents are, by name; `default` stands in for those that are not there",
+		func(r *reader, n *yaml.Node, p *Project) {
+			r.named(n, `"agents"`, "an agent", func(name Leaf[string], n *yaml.Node) {
+				p.Agents = append(p.Agents, r.agent(name, n))
+			})
+		}},
+	{"commands", namesOf("commands", "command"), "found by the project's kind", "what `command: NAME` runs, by name: a script, or a script with the form " +
+		"of its report",
+		func(r *reader, n *yaml.Node, p *Project) {
+			r.named(n, `"commands"`, "a command", func(name Leaf[string], n *yaml.Node) {
+				p.Commands = append(p.Commands, r.command(name, n))
+			})
+		}},
+	{"plugins", namesOf("plugins", "plugin"), "", "the programs that `uses: NAME` runs, by name",
+		func(r *reader, n *yaml.Node, p *Project) {
+			r.named(n, `"plugins"`, "a plugin", func(name Leaf[string], n *yaml.Node) {
+				p.Plugins = append(p.Plugins, r.plugin(name, n))
+			})
+		}},
+	{"environment", words("clean"), "all of ours", "`clean`: processes get only PATH, HOME, LANG, TERM, TMPDIR and USER of our environment",
+		func(r *reader, n *yaml.Node, p *Project) { p.Environment = r.word(n, `"environment"`) }},
+	{"state", aText, ".pipe", "the folder of the runs, which may lie outside the project",
+		func(r *reader, n *yaml.Node, p *Project) { p.State = r.str(n, `"state"`) }},
 }
 
 // named reads a mapping of names of our own choice, each with read.
@@ -77,8 +83,10 @@ func (r *reader) agent(name Leaf[string], n *yaml.Node) *Agent {
 }
 
 var agentKeys = []key[Agent]{
-	{"command", func(r *reader, n *yaml.Node, a *Agent) { a.Command = r.program(n) }},
-	{"output", func(r *reader, n *yaml.Node, a *Agent) { a.Output = r.word(n, `"output"`, "json", "text") }},
+	{"command", someTexts, Required, "the program and its arguments. A path with a slash is relative to the workspace",
+		func(r *reader, n *yaml.Node, a *Agent) { a.Command = r.program(n) }},
+	{"output", words("json", "text"), "only a log", "what its stdout means",
+		func(r *reader, n *yaml.Node, a *Agent) { a.Output = r.word(n, `"output"`) }},
 }
 
 // program reads a program and its arguments.
@@ -140,10 +148,15 @@ type commandForm struct {
 
 var commandKeys = func() []key[commandForm] {
 	keys := []key[commandForm]{
-		{"run", func(r *reader, n *yaml.Node, c *commandForm) { c.run = r.script(n, `"run"`) }},
+		{"run", aScript, Required, "the script; it runs as the `run` of a stage does",
+			func(r *reader, n *yaml.Node, c *commandForm) { c.run = r.script(n, `"run"`) }},
 	}
 	for _, k := range feedbackKeys {
-		keys = append(keys, key[commandForm]{name: k.name, read: func(r *reader, n *yaml.Node, c *commandForm) { k.read(r, n, &c.f) }})
+		if k.name == "format" {
+			k.fallback, k.doc = "a plain script", "how its report is read: see [formats](#formats). The other keys go with it"
+		}
+		keys = append(keys, key[commandForm]{k.name, k.value, k.fallback, k.doc,
+			func(r *reader, n *yaml.Node, c *commandForm) { k.read(r, n, &c.f) }})
 	}
 	return keys
 }()
@@ -164,6 +177,8 @@ func (r *reader) plugin(name Leaf[string], n *yaml.Node) *Plugin {
 }
 
 var pluginKeys = []key[Plugin]{
-	{"command", func(r *reader, n *yaml.Node, p *Plugin) { p.Command = r.program(n) }},
-	{"result", func(r *reader, n *yaml.Node, p *Plugin) { p.Result = r.word(n, `"result"`, "stdout") }},
+	{"command", someTexts, Required, "the program and its arguments. A path with a slash is relative to the workspace",
+		func(r *reader, n *yaml.Node, p *Plugin) { p.Command = r.program(n) }},
+	{"result", words("stdout"), "only a log", "`stdout`: its stdout is its result",
+		func(r *reader, n *yaml.Node, p *Plugin) { p.Result = r.word(n, `"result"`) }},
 }

@@ -33,6 +33,7 @@ type reader struct {
 	aliased int                     // nodes reached through aliases
 	over    bool                    // the budget of aliased nodes is used up, and that was reported
 	edge    map[*yaml.Node]bool     // of a cut document: the nodes that may lack what was cut off
+	words   []string                // what the key that is being read may be, if that is one of a few words
 	meant   map[*yaml.Node][]string // keys that unknown ones of a mapping are likely meant for
 }
 

@@ -67,10 +67,10 @@ func (r *reader) checks(n *yaml.Node, what string) []*Check {
 }
 
 var checkKeys = []key[Check]{
-	{"description", func(r *reader, n *yaml.Node, c *Check) { c.Description = r.str(n, `"description" of the check`) }},
-	{"validation", func(r *reader, n *yaml.Node, c *Check) {
-		c.Validation = r.expr(n, "validation", `"validation"`)
-	}},
+	{"description", aText, "the expression", "what is checked, for people",
+		func(r *reader, n *yaml.Node, c *Check) { c.Description = r.str(n, `"description" of the check`) }},
+	{"validation", anExpr, Required, "the condition",
+		func(r *reader, n *yaml.Node, c *Check) { c.Validation = r.expr(n, "validation", `"validation"`) }},
 }
 
 func (r *reader) loop(n *yaml.Node) *Loop {
@@ -117,22 +117,26 @@ func (r *reader) formatKeys(n *yaml.Node, fs []field, f *Feedback, what string) 
 var formatWords = []string{"items", "go-test", "go-vet", "lines", "junit"}
 
 var feedbackKeys = []key[Feedback]{
-	{"format", func(r *reader, n *yaml.Node, f *Feedback) {
-		f.Format = r.word(n, `"format"`, formatWords...)
-	}},
-	{"path", func(r *reader, n *yaml.Node, f *Feedback) { f.Path = r.str(n, `"path"`) }},
-	{"pattern", func(r *reader, n *yaml.Node, f *Feedback) { f.Pattern = r.pattern(n) }},
-	{"ok_exit_codes", func(r *reader, n *yaml.Node, f *Feedback) {
-		ok := r.list(n, `"ok_exit_codes"`, "exit statuses", func(n *yaml.Node) {
-			c := r.integer(n, `an entry of "ok_exit_codes"`, 0, 255)
-			if c != nil && !slices.ContainsFunc(f.OKExitCodes, func(l Leaf[int]) bool { return l.Value == c.Value }) {
-				f.OKExitCodes = append(f.OKExitCodes, *c)
+	{"format", words(formatWords...), "items", "how the items are read: see [formats](#formats)",
+		func(r *reader, n *yaml.Node, f *Feedback) { f.Format = r.word(n, `"format"`) }},
+	{"path", aText, "by format", "the file that holds them, in the workspace. It is removed before each try. One below `$PIPE_STAGE_DIR/` " +
+		"lies in the folder of the try: no part of the tree, and never that of another try",
+		func(r *reader, n *yaml.Node, f *Feedback) { f.Path = r.str(n, `"path"`) }},
+	{"pattern", Value{Form: "regular expression"}, "", "of `lines`, which needs it: at least one of the named groups `file`, `line` and " +
+		"`description`; a group `severity` is read too. Without `file` the items name no file",
+		func(r *reader, n *yaml.Node, f *Feedback) { f.Pattern = r.pattern(n) }},
+	{"ok_exit_codes", Value{Form: "list of numbers"}, "by format", "the exit statuses with which the review took place",
+		func(r *reader, n *yaml.Node, f *Feedback) {
+			ok := r.list(n, `"ok_exit_codes"`, "exit statuses", func(n *yaml.Node) {
+				c := r.integer(n, `an entry of "ok_exit_codes"`, 0, 255)
+				if c != nil && !slices.ContainsFunc(f.OKExitCodes, func(l Leaf[int]) bool { return l.Value == c.Value }) {
+					f.OKExitCodes = append(f.OKExitCodes, *c)
+				}
+			})
+			if ok && len(n.Content) == 0 {
+				r.diags.Errorf(codeValue, r.doc.Span(n), `"ok_exit_codes" is empty; no execution would count as a review`)
 			}
-		})
-		if ok && len(n.Content) == 0 {
-			r.diags.Errorf(codeValue, r.doc.Span(n), `"ok_exit_codes" is empty; no execution would count as a review`)
-		}
-	}},
+		}},
 }
 
 // pattern reads the regular expression of the format lines. It needs at least one of the named groups that
@@ -176,23 +180,27 @@ func (r *reader) forEach(n *yaml.Node) *ForEach {
 }
 
 var forEachKeys = []key[ForEach]{
-	{"items", func(r *reader, n *yaml.Node, f *ForEach) {
-		if n.Kind == yaml.SequenceNode {
-			f.List = r.data(n, `"items" of "for_each"`)
-			return
-		}
-		f.Items = r.expr(n, "items", `"items" of "for_each"`)
-	}},
-	{"as", func(r *reader, n *yaml.Node, f *ForEach) {
-		f.As = r.name(n, `"as" of "for_each"`, envName)
-		if f.As != nil && f.As.Value == "index" {
-			r.diags.Errorf(codeValue, f.As.Span, `"as" cannot be "index": each.index is the item's place in the list`)
-			f.As = nil
-		}
-	}},
-	{"max_parallel", func(r *reader, n *yaml.Node, f *ForEach) {
-		f.MaxParallel = r.integer(n, `"max_parallel"`, 1, math.MaxInt32)
-	}},
+	{"items", Value{Form: "expression, list", Keys: "cel"}, Required, "an expression that gives a list, or a list, whose elements may hold " +
+		"`${{ }}`",
+		func(r *reader, n *yaml.Node, f *ForEach) {
+			if n.Kind == yaml.SequenceNode {
+				f.List = r.data(n, `"items" of "for_each"`)
+				return
+			}
+			f.Items = r.expr(n, "items", `"items" of "for_each"`)
+		}},
+	{"as", aName, "item", "what an item is called in expressions: `each.item`; its place in the list is `each.index`, from 0",
+		func(r *reader, n *yaml.Node, f *ForEach) {
+			f.As = r.name(n, `"as" of "for_each"`, envName)
+			if f.As != nil && f.As.Value == "index" {
+				r.diags.Errorf(codeValue, f.As.Span, `"as" cannot be "index": each.index is the item's place in the list`)
+				f.As = nil
+			}
+		}},
+	{"max_parallel", aNumber, "as `--jobs`", "how many items may be under way at once",
+		func(r *reader, n *yaml.Node, f *ForEach) {
+			f.MaxParallel = r.integer(n, `"max_parallel"`, 1, math.MaxInt32)
+		}},
 }
 
 // globs reads allowed_paths.

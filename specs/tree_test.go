@@ -109,13 +109,3 @@ func TestTreeOfBrokenDocument(t *testing.T) {
 		t.Errorf("of a cut file was read:\n%s", dump(f, p))
 	}
 }
-
-func TestStageKeyNames(t *testing.T) {
-	var names []string
-	for _, k := range stageKeys {
-		names = append(names, k.name)
-	}
-	if !reflect.DeepEqual(names, stageKeyNames) {
-		t.Errorf("stageKeyNames are %v, the keys are %v", stageKeyNames, names)
-	}
-}

@@ -17,6 +17,7 @@ import (
 
 	"example.com/pipe/engine/expr"
 	"example.com/pipe/engine/value"
+	"example.com/pipe/specs"
 )
 
 // repository is the repository's folder, seen from this package.
@@ -41,17 +42,22 @@ func readDoc(t *testing.T, file string) string {
 	return string(b)
 }
 
-// TestDocTables holds what documents say of functions, kinds and exit statuses to what the program declares.
+// TestDocTables holds what documents say of keys, functions, kinds and exit statuses to what the program declares.
 // With -update the tables are written anew.
 func TestDocTables(t *testing.T) {
-	for _, table := range []struct{ file, mark, text string }{
+	type table struct{ file, mark, text string }
+	tables := []table{
 		{"language.md", "functions", functionTable()},
 		{"language.md", "kinds", kindTables()},
 		{"running.md", "exit-codes", "```text\n" + exitCodesText + "```\n"},
-	} {
+	}
+	for _, s := range specs.Reference() {
+		tables = append(tables, table{"language.md", "keys of " + s.Name, keyTable(s)})
+	}
+	for _, table := range tables {
 		file := filepath.Join(repository, "docs", table.file)
 		text := readDoc(t, file)
-		begin := regexp.MustCompile(`<!-- ` + table.mark + `\b[^>]*-->\n`).FindStringIndex(text)
+		begin := regexp.MustCompile(`<!-- ` + table.mark + `: [^>]*-->\n`).FindStringIndex(text)
 		if begin == nil {
 			t.Errorf("%s has no place for the table of %s", table.file, table.mark)
 			continue
@@ -110,62 +116,30 @@ func kindTables() string {
 	return b.String()
 }
 
+// keyTable is what is declared of the keys of one mapping.
+func keyTable(s specs.Section) string {
+	var b strings.Builder
+	b.WriteString("| key | value | default | meaning |\n| --- | --- | --- | --- |\n")
+	for _, k := range s.Keys {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Name, cell(valueText(k.Value)), cell(k.Default), cell(k.Doc))
+	}
+	return b.String()
+}
+
+// valueText says what a key may be: words that are written as they stand are code.
+func valueText(v specs.Value) string {
+	text := v.Form
+	if len(v.Words) > 0 {
+		text = strings.TrimPrefix(text+": `"+strings.Join(v.Words, "`, `")+"`", ": ")
+		if v.Form == "" && v.Keys != "" {
+			text += ", mapping"
+		}
+	}
+	return strings.NewReplacer("true", "`true`", "false", "`false`").Replace(text)
+}
+
 // cell is a text in a cell of a Markdown table.
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
-
-// TestDocKeys asks for a row of language.md for each key that the language has, and for a key for each row
-// of the tables of keys.
-func TestDocKeys(t *testing.T) {
-	text := readDoc(t, filepath.Join(repository, "docs", "language.md"))
-	before, _, _ := strings.Cut(text, "\n## What runs")
-	var rows []string
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|").FindAllStringSubmatch(before, -1) {
-		rows = append(rows, m[1])
-	}
-	keys := languageKeys(t)
-	if len(keys) < 40 {
-		t.Fatalf("found only the keys %v", keys)
-	}
-	for _, k := range keys {
-		if !slices.Contains(rows, k) {
-			t.Errorf("language.md does not tell of the key %q", k)
-		}
-	}
-	for _, r := range rows {
-		if !slices.Contains(keys, r) {
-			t.Errorf("language.md tells of the key %q, which the language does not have", r)
-		}
-	}
-}
-
-// languageKeys reads the keys from the tables by which package specs reads documents: entries {name, func}.
-func languageKeys(t *testing.T) []string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(repository, "specs", "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var keys []string
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			if entry, ok := n.(*ast.CompositeLit); ok && len(entry.Elts) == 2 {
-				if _, ok := entry.Elts[1].(*ast.FuncLit); ok {
-					keys = append(keys, literal(t, entry.Elts[0]))
-				}
-			}
-			return true
-		})
-	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
-}
 
 func literal(t *testing.T, e ast.Expr) string {
 	t.Helper()

@@ -1,13 +1,9 @@
 package compile
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -20,7 +16,7 @@ import (
 // say, and one that does not, whose lines say what is wrong with them. They stand in testdata/keys, as
 // KEY.good.yaml and KEY.bad.yaml; the first line tells those of pipe.yaml and of contracts.
 func TestKeys(t *testing.T) {
-	keys := keysOfSpecs(t)
+	keys := keysOfSpecs()
 	if len(keys) < 70 {
 		t.Fatalf("found only the keys %v", keys)
 	}
@@ -77,37 +73,13 @@ func diagnose(t *testing.T, name, text string) diag.List {
 	return ds.Sorted()
 }
 
-// keysOfSpecs reads the keys from the tables by which package specs reads documents: entries {name, func}.
-func keysOfSpecs(t *testing.T) []string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", "..", "specs", "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+// keysOfSpecs gives the keys of the language.
+func keysOfSpecs() []string {
 	var keys []string
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
+	for _, s := range specs.Reference() {
+		for _, k := range s.Keys {
+			keys = append(keys, k.Name)
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			entry, ok := n.(*ast.CompositeLit)
-			if !ok || len(entry.Elts) != 2 {
-				return true
-			}
-			name, isName := entry.Elts[0].(*ast.BasicLit)
-			if _, isFunc := entry.Elts[1].(*ast.FuncLit); isName && isFunc {
-				key, err := strconv.Unquote(name.Value)
-				if err != nil {
-					t.Fatal(err)
-				}
-				keys = append(keys, key)
-			}
-			return true
-		})
 	}
 	slices.Sort(keys)
 	return slices.Compact(keys)
