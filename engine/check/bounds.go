@@ -126,7 +126,7 @@ func (s *spreading) spread(g *plan.Graph, order, batch []int) {
 		s.down[l.Target] |= bit
 		if g.Nodes[from].ForEach != nil {
 			s.items |= bit
-			if g.Nodes[l.Target].ForEach != nil {
+			if t := &g.Nodes[l.Target]; t.ForEach != nil && t.When == nil { // one that is skipped has no items
 				s.own[l.Target] |= bit
 			}
 		}

@@ -285,6 +285,10 @@ func (s *state) applySkipped(r StageSkipped) {
 	i.iteration, i.attempt = r.Iteration, 0
 	i.outputs = nil
 	s.settle(i, Skipped)
+	for _, item := range i.items { // of an earlier start
+		s.settle(item, Skipped)
+	}
+	i.items = nil
 }
 
 // applyRejected settles a review that is an approval: what it found waits for the routing.

@@ -495,9 +495,7 @@ func (c *checker) targetOf(source string) string {
 	n, g, prefix, item := c.node(source)
 	t := &g.Nodes[n.Loop.Target]
 	if item != "" && t.ForEach != nil {
-		if path := prefix + t.ID + item; c.stages[path] != nil {
-			return path
-		}
+		return prefix + t.ID + item
 	}
 	return prefix + t.ID
 }
@@ -534,7 +532,7 @@ func (c *checker) finished(r machine.RunFinished) {
 }
 
 // mostItems is how many items a for_each of a random plan has at the most.
-const mostItems = 2
+const mostItems = 3
 
 // bounds holds how often stages ran against what was said before the run.
 func (c *checker) bounds(prefix string, g *plan.Graph, bounds []check.Bound) {

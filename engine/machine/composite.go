@@ -2,8 +2,8 @@ package machine
 
 import (
 	"fmt"
+	"iter"
 	"slices"
-	"strings"
 
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/plan"
@@ -89,6 +89,26 @@ func (d *decider) failStuck() bool {
 	return false
 }
 
+// inside gives all that a composite consists of, at every depth.
+func (i *instance) inside() iter.Seq[*instance] {
+	return func(yield func(*instance) bool) { i.visitInside(yield) }
+}
+
+func (i *instance) visitInside(yield func(*instance) bool) bool {
+	parts := i.items
+	if i.body != nil {
+		if parts = i.body.slots; i.body.final != nil {
+			parts = slices.Concat(parts, i.body.final.slots)
+		}
+	}
+	for _, part := range parts {
+		if !yield(part) || !part.visitInside(yield) {
+			return false
+		}
+	}
+	return true
+}
+
 // own gives the parts of a composite without those of a finally.
 func (i *instance) own() []*instance {
 	if i.isGroup() {
@@ -133,10 +153,7 @@ func failedOtherwise(i *instance) bool {
 func (d *decider) takeFindings(i *instance) {
 	var found []feedback.Item
 	var taken []string
-	for _, part := range d.s.all {
-		if !strings.HasPrefix(part.path, i.path+"/") {
-			continue
-		}
+	for part := range i.inside() {
 		for _, item := range d.s.ledger.Open(part.path) {
 			if !slices.Contains(taken, item.ID) {
 				taken = append(taken, item.ID)

@@ -17,6 +17,7 @@ type graph struct {
 	below      map[int]set   // by target of a loop: all nodes that need it
 	whole      map[int]set   // of those, the ones that run again as a whole when one item of a for_each does
 	joins      map[int][]int // by source: all sources that a routing of one could ever concern, itself included, ascending
+	itemwise   set           // sources all of whose joins stay within one item of a for_each
 	bodies     map[int]*graph
 	final      *graph // what stands in finally; nil: nothing
 	first      int    // the place of the first node among those of the graph and its finally
@@ -112,9 +113,23 @@ func (g *graph) joinSources() {
 		parts[find(n)] = append(parts[find(n)], n)
 	}
 	g.joins = make(map[int][]int, len(g.sources))
-	for _, n := range g.sources {
-		g.joins[n] = parts[find(n)]
+	g.itemwise = newSet(len(g.Nodes))
+	for _, part := range parts {
+		itemwise := g.isItemwise(part)
+		for _, n := range part {
+			if g.joins[n] = part; itemwise {
+				g.itemwise.add(n)
+			}
+		}
 	}
+}
+
+// isItemwise reports whether none of the sources that could be routed together concerns more than one item of a for_each.
+func (g *graph) isItemwise(part []int) bool {
+	return !slices.ContainsFunc(part, func(n int) bool {
+		t := g.Nodes[n].Loop.Target
+		return g.Nodes[n].ForEach == nil || g.Nodes[t].ForEach == nil || slices.ContainsFunc(part, g.whole[t].has)
+	})
 }
 
 // downstream gives all nodes that need n, directly or not.

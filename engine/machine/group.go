@@ -3,9 +3,63 @@ package machine
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 )
+
+// turns keeps order among the items of a for_each with max_parallel: those that are not under way wait for their turn.
+type turns struct {
+	underway int         // items that are under way
+	waiting  []*instance // what may start as far as its needs go, in order
+	next     *instance   // the first of them, while one more may be under way: it may start
+}
+
+// queues reports whether i waits for its turn among the items of a for_each before it may start.
+func (i *instance) queues() bool {
+	return i.group != nil && !i.under && i.group.node.ForEach.MaxParallel > 0
+}
+
+// isFull reports whether as many items of a for_each are under way as may be at once.
+func (i *instance) isFull() bool {
+	most := i.node.ForEach.MaxParallel
+	return most > 0 && i.turns.underway >= most
+}
+
+// queue puts i among those that wait for their turn, or takes it out, and lets the first of them come to its start.
+func (s *state) queue(i *instance, waits bool) {
+	t := &i.group.turns
+	t.waiting = put(t.waiting, i, waits)
+	var next *instance
+	if len(t.waiting) > 0 && !i.group.isFull() {
+		next = t.waiting[0]
+	}
+	if next == t.next {
+		return
+	}
+	if t.next != nil {
+		s.ready = put(s.ready, t.next, false)
+	}
+	if t.next = next; next != nil {
+		s.ready = put(s.ready, next, true)
+	}
+}
+
+// countUnderway keeps count of the items of a for_each that are under way.
+func (s *state) countUnderway(i *instance) {
+	g := i.group
+	if g == nil || g.node.ForEach.MaxParallel == 0 {
+		return
+	}
+	under := i.status == Running || i.status == Waiting || i.came
+	if under == i.under {
+		return
+	}
+	if i.under = under; under {
+		g.turns.underway++
+	} else {
+		g.turns.underway--
+	}
+	s.ready = put(s.ready, i, false)
+	s.queue(i, false) // place follows
+}
 
 // beginGroup evaluates the items of a for_each and opens an instance for each.
 func (d *decider) beginGroup(i *instance, iteration int) {
@@ -38,19 +92,15 @@ func (d *decider) hasBlocking(i *instance) bool {
 // dropItems records that a for_each has only so many items now. What those were that are no longer among them does not
 // run, and what they found concerns nobody any more.
 func (d *decider) dropItems(i *instance, n int) {
-	if len(i.items) <= n {
-		return
-	}
 	var open []string
-	for _, part := range slices.Clone(d.s.all) {
-		place, within := strings.CutPrefix(part.path, i.path+"[")
-		number, _, _ := strings.Cut(place, "]")
-		if k, err := strconv.Atoi(number); !within || err != nil || k < n {
-			continue
-		}
-		open = append(open, ids(d.s.ledger.Open(part.path))...)
-		if part.status != NotRun && (part.group == i || part.status == Pending || part.status == Stale) {
-			d.emit(StageNotRun{Stage: part.path, At: d.at, Gone: true})
+	for _, item := range i.items[min(n, len(i.items)):] {
+		d.emit(StageNotRun{Stage: item.path, At: d.at, Gone: true})
+		open = append(open, ids(d.s.ledger.Open(item.path))...)
+		for part := range item.inside() {
+			if part.status == Pending || part.status == Stale {
+				d.emit(StageNotRun{Stage: part.path, At: d.at, Gone: true})
+			}
+			open = append(open, ids(d.s.ledger.Open(part.path))...)
 		}
 	}
 	d.change(d.s.ledger.Withdraw(open, fmt.Sprintf("%q has no such item any more", i.path)))

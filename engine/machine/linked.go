@@ -83,10 +83,15 @@ func linksWith(a, b *instance) bool {
 func (d *decider) sourcesBeside(i *instance) []*instance {
 	var out []*instance
 	for _, n := range i.frame.graph.joins[i.slot] {
-		if slot := i.frame.slots[n]; slot.isGroup() && slot.status == Running {
-			out = append(out, slot.items...)
-		} else {
+		switch slot := i.frame.slots[n]; {
+		case !slot.isGroup() || slot.status != Running:
 			out = append(out, slot)
+		case i.item >= 0 && i.target().item >= 0 && i.frame.graph.itemwise.has(i.slot):
+			if i.item < len(slot.items) {
+				out = append(out, slot.items[i.item])
+			}
+		default:
+			out = append(out, slot.items...)
 		}
 	}
 	return out

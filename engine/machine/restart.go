@@ -38,14 +38,13 @@ func (d *decider) rerun(t *instance, sources []*instance) []*instance {
 			continue
 		}
 		slot := t.frame.slots[n]
-		one := t.item >= 0 && slot.isGroup() && slot.status != Pending && t.item < len(slot.items) &&
-			!slices.ContainsFunc(g.Nodes[n].Needs, whole.has)
-		if one {
-			out = append(out, slot.items[t.item])
-		} else {
+		if t.item < 0 || !slot.isGroup() || slices.ContainsFunc(g.Nodes[n].Needs, whole.has) {
 			whole.add(n)
-			out = append(out, slot)
 		}
+		if !whole.has(n) && slot.status != Pending && t.item < len(slot.items) {
+			slot = slot.items[t.item]
+		}
+		out = append(out, slot) // a for_each without the item, such as one that was skipped, comes to its start again
 	}
 	return out
 }

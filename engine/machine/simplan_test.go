@@ -13,15 +13,19 @@ func randomPlanText(rng *rand.Rand, bodies bool) string {
 	if bodies {
 		g.policy()
 	}
-	g.graph("s", "", 3+rng.IntN(6), bodies)
+	depth := 0
+	if bodies {
+		depth = 2
+	}
+	g.graph("s", "", 3+rng.IntN(6), depth)
 	return g.out.String()
 }
 
 // policy writes what holds for the whole plan.
 func (g *planWriter) policy() {
 	var words []string
-	for _, w := range []string{"unattended", "deadline=300", "fail", "notify"} {
-		if g.chance(8) {
+	for _, w := range []string{"unattended", "deadline=300", "fail", "notify", "notify", "before=false"} {
+		if g.chance(8) && (w != "before=false" || g.chance(20)) {
 			words = append(words, w)
 		}
 	}
@@ -37,8 +41,8 @@ type planWriter struct {
 
 func (g *planWriter) chance(percent int) bool { return g.rng.IntN(100) < percent }
 
-// graph writes n stages; ancestors holds for each what it needs, directly or not.
-func (g *planWriter) graph(name, indent string, n int, nest bool) {
+// graph writes n stages, with bodies down to a depth; ancestors holds for each what it needs, directly or not.
+func (g *planWriter) graph(name, indent string, n, depth int) {
 	ancestors := make([]map[int]bool, n)
 	for i := range n {
 		ancestors[i] = map[int]bool{}
@@ -56,14 +60,14 @@ func (g *planWriter) graph(name, indent string, n int, nest bool) {
 		if len(needs) > 0 {
 			fmt.Fprintf(&g.out, " needs=%s", strings.Join(needs, ","))
 		}
-		body := nest && g.chance(8)
+		body := depth > 0 && g.chance(10)
 		g.words(name, i, ancestors[i], body)
 		if body {
-			g.out.WriteString([]string{"", "", " escalates=fail", " escalates=findings"}[g.rng.IntN(4)])
+			g.out.WriteString([]string{"", " escalates=fail", " escalates=findings", " escalates=findings"}[g.rng.IntN(4)])
 		}
 		g.out.WriteString("\n")
 		if body {
-			g.graph(fmt.Sprintf("%s%dx", name, i), indent+"  ", 1+g.rng.IntN(3), false)
+			g.graph(fmt.Sprintf("%s%dx", name, i), indent+"  ", 1+g.rng.IntN(4), depth-1)
 		}
 	}
 	if g.chance(20) {
@@ -100,7 +104,7 @@ func (g *planWriter) approval(name string, i int, ancestors map[int]bool, loop, 
 	switch {
 	case g.chance(20):
 		g.out.WriteString(" onreject=skip")
-	case len(ancestors) > 0 && !loop && !body && g.chance(50):
+	case len(ancestors) > 0 && !loop && !body && g.chance(80):
 		for k := range i {
 			if ancestors[k] {
 				fmt.Fprintf(&g.out, " onreject=%s%d max=%d", name, k, 1+g.rng.IntN(3))
@@ -128,18 +132,20 @@ func (g *planWriter) words(name string, i int, ancestors map[int]bool, body bool
 		}
 	}
 	g.approval(name, i, ancestors, loop, body)
+	foreach := false
 	for _, w := range []struct {
 		percent int
 		text    string
 	}{
 		{25, "writes"}, {12, "continue"}, {25, "retry=2"}, {6, "when=false"}, {6, "when=again"},
-		{6, "interrupt=ask"}, {4, "interrupt=fail"}, {2, "pre=error"}, {3, "post=again"}, {6, "foreach=list:2"}, {2, "foreach=list:0"},
+		{6, "interrupt=ask"}, {4, "interrupt=fail"}, {2, "pre=error"}, {3, "post=again"}, {6, "foreach=list:2"}, {3, "foreach=lists:3,1"}, {2, "foreach=lists:1,3"}, {2, "foreach=list:0"},
 	} {
-		if g.chance(w.percent) && !strings.HasSuffix(g.out.String(), "list:2") {
+		if g.chance(w.percent) && !(foreach && strings.HasPrefix(w.text, "foreach")) {
 			g.out.WriteString(" " + w.text)
+			foreach = foreach || strings.HasPrefix(w.text, "foreach")
 		}
 	}
-	if strings.HasSuffix(g.out.String(), "list:2") && g.chance(40) {
+	if foreach && g.chance(40) {
 		g.out.WriteString(" parallel=1")
 	}
 }

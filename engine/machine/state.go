@@ -2,6 +2,7 @@ package machine
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"example.com/pipe/engine/feedback"
@@ -134,7 +135,7 @@ type instance struct {
 	done      bool
 	undone    int  // items that are not done
 	under     bool // it is under way, as an item that max_parallel counts
-	underway  int  // items that are
+	turns     turns
 
 	came     bool          // the iteration of the start that is under way was counted
 	next     int           // attempt to come, after a retry
@@ -252,15 +253,20 @@ func (i *instance) failed() bool {
 	return i.status == NotRun || i.status == Cancelled || (i.status == Failed && !i.node.ContinueOnError)
 }
 
-// wantsStart reports whether i may start as far as its needs go.
+// wantsStart reports whether i may start as far as its needs and max_parallel go.
 func (s *state) wantsStart(i *instance) bool {
+	return s.wantsTurn(i) && (i.under || i.group == nil || !i.group.isFull())
+}
+
+// wantsTurn reports whether i may start as far as its needs go.
+func (s *state) wantsTurn(i *instance) bool {
 	if i.status != Pending && i.status != Stale {
 		return false
 	}
 	if i.effect != "" || i.stopping || i.asks || i.approval.asked || !i.frame.live {
 		return false
 	}
-	if i.group != nil && (i.group.status != Running || !i.under && i.group.isFull()) {
+	if i.group != nil && i.group.status != Running {
 		return false
 	}
 	return s.needsMet(i)
@@ -282,36 +288,6 @@ func (s *state) loosen(i *instance) {
 	if i.holding && i.status == Pending && i.effect == "" && !s.needsMet(i) {
 		i.startTree = nil
 		s.setHolding(i, false)
-	}
-}
-
-// isFull reports whether as many items of a for_each are under way as may be at once.
-func (i *instance) isFull() bool {
-	most := i.node.ForEach.MaxParallel
-	return most > 0 && i.underway >= most
-}
-
-// countUnderway keeps count of the items of a for_each that are under way, and lets others come to their start.
-func (s *state) countUnderway(i *instance) {
-	g := i.group
-	if g == nil || g.node.ForEach.MaxParallel == 0 {
-		return
-	}
-	under := i.status == Running || i.status == Waiting || i.came
-	if under == i.under {
-		return
-	}
-	if i.under = under; under {
-		if g.underway++; g.isFull() {
-			for _, item := range g.items {
-				s.place(item)
-			}
-		}
-		return
-	}
-	g.underway--
-	for _, item := range g.items {
-		s.place(item)
 	}
 }
 
@@ -340,6 +316,16 @@ func (i *instance) target() *instance {
 	return itemOf(i.frame.slots[i.node.Loop.Target], i.item)
 }
 
+// targetPath names what target gives, also where the target's for_each was skipped and has no items: a counter goes on
+// when it has.
+func (i *instance) targetPath() string {
+	t := i.target()
+	if i.item >= 0 && t.isGroup() {
+		return fmt.Sprintf("%s[%d]", t.path, i.item)
+	}
+	return t.path
+}
+
 // refresh makes what is derived from i's status true again: who waits for it, what may start, what is done.
 func (s *state) refresh(i *instance) {
 	s.countUnderway(i)
@@ -352,27 +338,42 @@ func (s *state) refresh(i *instance) {
 		s.tellOwner(i, done)
 	}
 	s.place(i)
-	for _, part := range i.parts() {
-		s.place(part)
+	s.placeAll(i.parts())
+}
+
+// placeAll does place for parts of which something else changed: those that have ended, or run, are not in the list.
+func (s *state) placeAll(parts []*instance) {
+	for _, part := range parts {
+		if part.status == Pending || part.status == Stale {
+			s.place(part)
+		}
 	}
 }
 
-// place puts i into the list of what may start, or takes it out.
+// place puts i into the list of what may start, or takes it out. Items that max_parallel counts wait for their turn.
 func (s *state) place(i *instance) {
 	s.loosen(i)
-	at, found := slices.BinarySearchFunc(s.ready, i, byOrder)
-	want := s.wantsStart(i)
-	if want && !found {
-		s.ready = slices.Insert(s.ready, at, i)
+	want := s.wantsTurn(i)
+	if i.queues() {
+		s.queue(i, want)
+		return
 	}
+	s.ready = put(s.ready, i, want)
+}
+
+// put puts i into a list in plan order, or takes it out.
+func put(list []*instance, i *instance, in bool) []*instance {
+	at, found := slices.BinarySearchFunc(list, i, byOrder)
 	switch {
-	case want || !found:
+	case in == found:
+		return list
+	case in:
+		return slices.Insert(list, at, i)
 	case at == 0: // what starts is the first, mostly: those behind it stay where they are
-		s.ready[0] = nil
-		s.ready = s.ready[1:]
-	default:
-		s.ready = slices.Delete(s.ready, at, at+1)
+		list[0] = nil
+		return list[1:]
 	}
+	return slices.Delete(list, at, at+1)
 }
 
 func byOrder(a, b *instance) int { return slices.Compare(a.order, b.order) }
@@ -380,10 +381,8 @@ func byOrder(a, b *instance) int { return slices.Compare(a.order, b.order) }
 func (s *state) tellDependents(i *instance) {
 	if i.group != nil {
 		for _, d := range i.frame.graph.dependents[i.slot] {
-			if dep := i.frame.slots[d]; dep.isGroup() {
-				for _, item := range dep.items {
-					s.place(item)
-				}
+			if dep := i.frame.slots[d]; dep.isGroup() && i.item < len(dep.items) {
+				s.place(dep.items[i.item])
 			}
 		}
 		return
@@ -396,9 +395,7 @@ func (s *state) tellDependents(i *instance) {
 		dep := i.frame.slots[d]
 		dep.unmet += delta
 		s.place(dep)
-		for _, item := range dep.items {
-			s.place(item)
-		}
+		s.placeAll(dep.items)
 	}
 }
 
@@ -426,24 +423,14 @@ func (s *state) tellOwner(i *instance, done bool) {
 }
 
 func (s *state) noteClosed(owner *instance, closed bool) {
-	at, found := slices.BinarySearchFunc(s.closed, owner, byOrder)
-	if closed && !found && owner.status == Running {
-		s.closed = slices.Insert(s.closed, at, owner)
-	}
-	if !closed && found {
-		s.closed = slices.Delete(s.closed, at, at+1)
+	if !closed || owner.status == Running {
+		s.closed = put(s.closed, owner, closed)
 	}
 }
 
 func (s *state) setUnrouted(i *instance, unrouted bool) {
 	i.unrouted = unrouted
-	at, found := slices.BinarySearchFunc(s.ended, i, byOrder)
-	if unrouted && !found {
-		s.ended = slices.Insert(s.ended, at, i)
-	}
-	if !unrouted && found {
-		s.ended = slices.Delete(s.ended, at, at+1)
-	}
+	s.ended = put(s.ended, i, unrouted)
 }
 
 // setHolding gives i the workspace, or takes it back.
@@ -514,7 +501,7 @@ func (s *state) close(id string) {
 
 // loopOf gives the loop of a review, with its counter at the start if it is new.
 func (s *state) loopOf(i *instance) *loop {
-	pair := feedback.Pair{Source: i.path, Target: i.target().path}
+	pair := feedback.Pair{Source: i.path, Target: i.targetPath()}
 	if l := s.loopByKey[pair]; l != nil {
 		return l
 	}
