@@ -193,6 +193,13 @@ func (c cache) put(key string, ended machine.StageEnded, now time.Time) error {
 	return c.prune(now)
 }
 
+// isEntry reports whether a file of this name is an entry, or one that is half written.
+func isEntry(name string) bool {
+	key, _, ok := strings.Cut(strings.TrimPrefix(name, "."), ".json")
+	b, err := hex.DecodeString(key)
+	return ok && err == nil && len(b) == sha256.Size
+}
+
 // halfEntry is the age at which an entry that never got its name counts as left by a process that was killed.
 const halfEntry = time.Hour
 
@@ -212,14 +219,14 @@ func (c cache) prune(now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if strings.HasPrefix(e.Name(), ".") {
-			if now.Sub(info.ModTime()) > halfEntry {
-				_ = os.Remove(filepath.Join(c.dir, e.Name()))
-			}
-			continue
+		switch half := strings.HasPrefix(e.Name(), "."); {
+		case !isEntry(e.Name()): // a person's, or of another folder, to which a stage made a link
+		case !half:
+			kept = append(kept, info)
+			size += info.Size()
+		case now.Sub(info.ModTime()) > halfEntry:
+			_ = os.Remove(filepath.Join(c.dir, e.Name()))
 		}
-		kept = append(kept, info)
-		size += info.Size()
 	}
 	if len(kept) <= c.most && size <= c.size {
 		return nil
