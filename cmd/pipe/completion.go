@@ -75,7 +75,9 @@ func (a *app) completePipeline(_ *cobra.Command, given []string, _ string) ([]st
 	}
 	var out []string
 	for _, e := range entries {
-		out = append(out, e.Name)
+		if view.OneLine(e.Name) == e.Name { // a shell shows candidates as they are
+			out = append(out, e.Name)
+		}
 	}
 	return out, cobra.ShellCompDirectiveDefault
 }

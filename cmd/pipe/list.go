@@ -83,9 +83,9 @@ func (o *listOptions) run(context.Context) error {
 	for _, item := range list {
 		note := view.OneLine(item.Description)
 		if item.Errors > 0 {
-			note = plural(item.Errors, "error") + ", see `pipe check " + item.Name + "`"
+			note = plural(item.Errors, "error") + ", see `pipe check " + view.OneLine(item.Name) + "`"
 		}
-		rows = append(rows, []string{item.Name, view.OneLine(item.File), note})
+		rows = append(rows, []string{view.OneLine(item.Name), view.OneLine(item.File), note})
 	}
 	fmt.Fprint(o.out, view.Table(rows, o.width()))
 	return nil
