@@ -192,7 +192,7 @@ func (v *view) untracked(ctx context.Context, out *exclusion) ([]string, error) 
 // hide there what it changes.
 func (v *view) nested(ctx context.Context, dir string, out *exclusion) ([]string, error) {
 	at := filepath.Join(v.root, dir)
-	list, err := v.run(ctx, at, []string{"GIT_WORK_TREE=" + at}, nil, "ls-files", "--cached", "--others", "--exclude-standard", "-z", "--", ".")
+	list, err := v.run(ctx, at, foreign(at), nil, "ls-files", "--cached", "--others", "--exclude-standard", "-z", "--", ".")
 	if err != nil {
 		return nil, err
 	}

@@ -107,8 +107,9 @@ func syncFolder(dir string) error {
 // nobody's way.
 type saving struct {
 	*view
-	t   *Worktree
-	out *exclusion
+	t     *Worktree
+	admin string
+	out   *exclusion
 }
 
 // save commits what is in the worktree. The text says what could not be committed.
@@ -131,7 +132,7 @@ func (t *Worktree) save(ctx context.Context, message string, exclude []string) (
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	s := &saving{t: t, out: &exclusion{}, view: &view{
+	s := &saving{t: t, admin: admin, out: &exclusion{}, view: &view{
 		repository: &repository{program: t.main.git.program, index: filepath.Join(admin, "index")},
 		root:       t.Path, index: filepath.Join(dir, "index"),
 	}}
@@ -238,7 +239,7 @@ func (s *saving) unsaved(ctx context.Context) ([]string, error) {
 		lost = append(lost, "a stage made it a repository of its own")
 	}
 	for _, args := range [][]string{
-		{"diff-files", "--name-only", "--ignore-submodules=none", "-z"},
+		{"diff-files", "--name-only", "--ignore-submodules=dirty", "-z"},
 		{"ls-files", "--others", "--exclude-standard", "-z"},
 	} {
 		list, err := s.git(ctx, nil, args...)
@@ -251,24 +252,11 @@ func (s *saving) unsaved(ctx context.Context) ([]string, error) {
 			}
 		}
 	}
-	staged, err := s.git(ctx, nil, "ls-files", "--stage", "-z")
+	inside, err := s.unsavedInside(ctx, s.view, "")
 	if err != nil {
 		return nil, err
 	}
-	for _, entry := range splitNames(staged) {
-		_, name, _ := strings.Cut(entry, "\t")
-		inner := filepath.Join(s.root, name)
-		if !strings.HasPrefix(entry, "160000 ") || !exists(filepath.Join(inner, ".git")) {
-			continue
-		}
-		out, err := s.run(ctx, inner, s.t.env(), nil, "rev-list", "-n", "1", "HEAD", "--branches", "--not", "--remotes")
-		if err != nil && !refused(err) {
-			return nil, err
-		}
-		if err != nil || len(out) > 0 {
-			lost = append(lost, fmt.Sprintf("the repository %q in it has commits that no other has", name))
-		}
-	}
+	lost = append(lost, inside...)
 	const most = 5
 	if n := len(lost) - most; n > 0 {
 		lost = append(lost[:most], fmt.Sprintf("and %d more", n))

@@ -458,6 +458,40 @@ func TestWorktreeThatHoldsWhatNoCommitKeeps(t *testing.T) {
 	}
 }
 
+// TestWorktreeRunsNothingOfARepositoryInside has a repository inside, as it may come with an archive, that names
+// programs in its configuration.
+func TestWorktreeRunsNothingOfARepositoryInside(t *testing.T) {
+	for name, set := range map[string]func(t *testing.T, inner, program string){
+		"a filter": func(t *testing.T, inner, program string) {
+			write(t, filepath.Join(inner, ".git/info/attributes"), "* filter=x\n")
+			git(t, inner, "config", "filter.x.clean", program+"; cat")
+			must(t, os.Chtimes(filepath.Join(inner, "a.txt"), time.Unix(1, 0), time.Unix(1, 0)))
+		},
+		"what fetches": func(t *testing.T, inner, program string) {
+			for _, kv := range [][2]string{
+				{"core.repositoryformatversion", "1"}, {"extensions.partialClone", "origin"}, {"remote.origin.promisor", "true"},
+				{"remote.origin.url", "ext::sh -c " + strings.ReplaceAll(program, " ", "% ")}, {"protocol.ext.allow", "always"},
+			} {
+				git(t, inner, "config", kv[0], kv[1])
+			}
+			write(t, filepath.Join(inner, ".git/refs/heads/other"), strings.Repeat("12", 20)+"\n")
+		},
+		"what watches files": func(t *testing.T, inner, program string) { git(t, inner, "config", "core.fsmonitor", program) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			wt := made(t, repo(t))
+			inner, mark := filepath.Join(wt.Path, "inner"), filepath.Join(t.TempDir(), "mark")
+			git(t, wt.Path, "clone", "-q", repo(t), inner)
+			set(t, inner, "touch "+mark)
+			read(t, wt.Workspace())
+			closed(t, wt)
+			if exists(mark) {
+				t.Error("it ran")
+			}
+		})
+	}
+}
+
 func TestWorktreeWithSubmodules(t *testing.T) {
 	lib, dir := repo(t), repo(t)
 	git(t, dir, "submodule", "add", "-q", lib, "lib")
