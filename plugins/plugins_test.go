@@ -3,12 +3,15 @@ package plugins
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"example.com/pipe/cmd/pipe/built"
 )
 
 // project is a git repository with the example plugins and the files of the README.
@@ -20,9 +23,8 @@ func project(t *testing.T) (dir string, pipe func(args ...string) string) {
 		}
 	}
 	base := t.TempDir()
-	program := filepath.Join(base, "pipe")
-	if out, err := exec.Command("go", "build", "-o", program, "example.com/pipe/cmd/pipe").CombinedOutput(); err != nil {
-		t.Fatalf("build the command: %v\n%s", err, out)
+	if err := errors.Join(built.LookAtSources(), built.Command(base)); err != nil {
+		t.Fatal(err)
 	}
 	dir = filepath.Join(base, "project")
 	if err := os.CopyFS(filepath.Join(dir, "plugins"), os.DirFS(".")); err != nil {
@@ -53,7 +55,7 @@ func project(t *testing.T) (dir string, pipe func(args ...string) string) {
 	run("git", "init", "-q")
 	run("git", "add", "plugins")
 	run("git", "-c", "user.name=anna", "-c", "user.email=anna@example.com", "commit", "-qm", "begin")
-	return dir, func(args ...string) string { t.Helper(); return run(program, args...) }
+	return dir, func(args ...string) string { t.Helper(); return run(filepath.Join(base, "pipe"), args...) }
 }
 
 func write(t *testing.T, dir, name, text string) {

@@ -2,8 +2,8 @@
 //
 // A test that runs a program which it does not import has two duties: to build it, and to have `go test` know
 // that its outcome depends on the program's sources, since the result of an earlier program would be given
-// from the cache otherwise. cmd/pipe/hold and cmd/pipe/sweep have both from here. What the tests do with the
-// command is theirs.
+// from the cache otherwise. cmd/pipe/hold, cmd/pipe/shipped, cmd/pipe/sweep and plugins have both from here. What
+// the tests do with the command is theirs.
 package built
 
 import (
