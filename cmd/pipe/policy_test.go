@@ -23,13 +23,13 @@ const module = "example.com/pipe"
 
 // pure packages, with all that lies below them, decide or describe: no file, process, clock, chance, goroutine or lock may reach them.
 var pure = []string{"engine/source", "engine/diag", "engine/value", "engine/expr", "engine/plan", "engine/compile",
-	"engine/check", "engine/feedback", "engine/machine", "engine/view"}
+	"engine/check", "engine/explain", "engine/feedback", "engine/machine", "engine/toolchain", "engine/view"}
 
 // impureImports are what a pure package must not import, with all that lies below.
 var impureImports = []string{"os", "net", "os/exec", "context", "sync", "log", "math/rand", "crypto/rand", "testing", "unsafe"}
 
 // withGoroutines may start goroutines: each has one owner that waits for them.
-var withGoroutines = []string{"engine/driver", "engine/proc", "engine/inbox", "plugins", "cmd/pipe", "cmd/pipe/live"}
+var withGoroutines = []string{"engine/driver", "engine/proc", "cmd/pipe", "cmd/pipe/live"}
 
 // goPackage is what `go list -json` says about a package.
 type goPackage struct {
