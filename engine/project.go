@@ -48,8 +48,8 @@ type Options struct {
 	Unattended bool
 
 	// AllowMissingAgents makes a warning of an agent that pipe.yaml lacks, in a shipped pipeline or where
-	// pipe.yaml has no agents at all: pipelines are checked apart from the project that will run them. Such a
-	// pipeline can't be run.
+	// pipe.yaml has no agents at all, and in a shipped one of a command that the project lacks: pipelines are
+	// checked apart from the project that will run them. Such a pipeline can't be run.
 	AllowMissingAgents bool
 }
 

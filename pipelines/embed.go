@@ -10,5 +10,5 @@ import "embed"
 
 // Files holds the pipelines and their prompts, by their path in this folder.
 //
-//go:embed *
+//go:embed *.yaml prompts
 var Files embed.FS
