@@ -47,7 +47,7 @@ const (
 )
 
 // Answer gives a person's word to a run. If a process carries the run on, it takes the answer, and Answer
-// waits for the outcome; else the answer is recorded here: cancel, abort and reject are carried out to the
+// waits for the outcome; else the answer is recorded here: reject, and what cancels the run, are carried out to the
 // end, after the others the run waits for a resume (see AnswerOptions.Resume). That an answer was refused
 // is no error.
 func (p *Project) Answer(ctx context.Context, id string, a machine.Answer, o AnswerOptions) (Answered, error) {
@@ -188,25 +188,23 @@ func (w *waiter) take(ctx context.Context, s *session) (Answered, error) {
 		return Answered{}, err
 	}
 	w.out.Result = Result{Run: info, Dir: s.dir, Status: s.machine.Status()}
-	if !w.out.Accepted || s.machine.Status().Ended() {
+	if s.machine.Status().Ended() {
 		return *w.out, nil
 	}
-	ends := false
-	switch w.answer.Kind {
-	case machine.Cancel, machine.DecideAbort:
-		ends = true // nothing starts any more: the workspace may be another run's by now
-	case machine.Reject:
-		ends = true
-		fallthrough
-	default:
-		if !ends && !w.opt.Resume {
-			return *w.out, nil
-		}
+	cancelled := s.machine.Cancelling() // by this answer, or before it: then nobody has carried that out
+	if w.answer.Kind == machine.Cancel && cancelled {
+		w.out.Accepted, w.out.Why = true, ""
+	}
+	if goesOn := w.opt.Resume || w.answer.Kind == machine.Reject; !cancelled && !(goesOn && w.out.Accepted) {
+		return *w.out, nil
+	}
+	// Where nothing starts any more the workspace is not needed: it may be another run's by now.
+	if !cancelled || s.plan.Graph.HasFinally() {
 		if err := s.takeWorkspace(); err != nil {
 			return *w.out, fmt.Errorf("the answer is recorded, but the run can't be carried on: %w", err)
 		}
 	}
-	w.out.Result, err = s.resume(ctx, Begun{}, over)
+	w.out.Result, err = s.resume(ctx, Begun{}, cancelled)
 	w.out.CarriedOn = true
 	return *w.out, err
 }

@@ -128,8 +128,9 @@ func (d *decider) take(ev Event) bool {
 		return true
 	case Answer:
 		passed := d.passDeadlines(e.Live)
-		if d.s.status.Ended() {
-			return d.refuse(e, fmt.Sprintf("the run has ended (%s)", d.s.status))
+		if passed && d.s.cancelling && e.Kind != Cancel {
+			d.refuse(e, "nobody decided in time, so the run is being cancelled")
+			return e.Live
 		}
 		return d.answer(e) || passed && e.Live
 	}

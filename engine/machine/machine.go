@@ -42,6 +42,9 @@ func New(p *plan.Plan, ev plan.Evaluator, count func(string) int) *Machine {
 // Status returns where the run stands.
 func (m *Machine) Status() RunStatus { return m.s.status }
 
+// Cancelling reports whether the run is to end as cancelled.
+func (m *Machine) Cancelling() bool { return m.s.cancelling }
+
 // Node returns the plan's node of the instance with a path, nil if there is none.
 func (m *Machine) Node(path string) *plan.Node {
 	if i := m.s.byPath[path]; i != nil {

@@ -11,6 +11,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"example.com/pipe/engine/source"
@@ -41,6 +42,11 @@ type Graph struct {
 	Nodes   []Node    `json:"nodes"`
 	Outputs []Binding `json:"outputs,omitempty"` // evaluated when the graph has ended well
 	Finally *Graph    `json:"finally,omitempty"` // one after another, without needs, loops and outputs; ids are unique in both
+}
+
+// HasFinally reports whether something runs at the end of the graph, or of one inside it.
+func (g *Graph) HasFinally() bool {
+	return g.Finally != nil || slices.ContainsFunc(g.Nodes, func(n Node) bool { return n.Body != nil && n.Body.HasFinally() })
 }
 
 // Param declares an input or an output.
