@@ -8,7 +8,7 @@ import (
 )
 
 // checkCallNode checks a call that the parser does not know: of a function of ours, or of something that
-// can not be called.
+// can't be called.
 func (c *checker) checkCallNode(n *ast.CallNode) typed {
 	switch callee := n.Callee.(type) {
 	case *ast.IdentifierNode:

@@ -83,7 +83,7 @@ func (c *checker) unknownName(n *ast.IdentifierNode, at span) {
 	names := c.env.names()
 	if word, from, ok := dashed(c.src.Text, at); ok {
 		if _, known := c.env.lookup(word); known {
-			c.mistake(span{From: from, To: from + len(word)}, CodeDash, "%q is read as a subtraction: a name with a dash can not stand alone, rename it", word)
+			c.mistake(span{From: from, To: from + len(word)}, CodeDash, "%q is read as a subtraction: a name with a dash can't stand alone, rename it", word)
 			return
 		}
 	}

@@ -18,7 +18,7 @@ import (
 func parse(src source.Scalar) (tree ast.Node, diags []diag.Diagnostic) {
 	defer func() {
 		if r := recover(); r != nil { // the parser is not ours: a text that upsets it is a mistake of the author
-			tree, diags = nil, []diag.Diagnostic{problem(src, wholeOf(src), CodeSyntax, "the expression can not be read: write it in a simpler way")}
+			tree, diags = nil, []diag.Diagnostic{problem(src, wholeOf(src), CodeSyntax, "the expression can't be read: write it in a simpler way")}
 		}
 	}()
 	if d, bad := tooLarge(src); bad {

@@ -17,7 +17,7 @@ import (
 func syntaxProblem(src source.Scalar, err error) diag.Diagnostic {
 	var fe *file.Error
 	if !errors.As(err, &fe) {
-		return problem(src, wholeOf(src), CodeSyntax, "the expression can not be read: check its brackets and operators")
+		return problem(src, wholeOf(src), CodeSyntax, "the expression can't be read: check its brackets and operators")
 	}
 	off := newOffsets(src.Text)
 	at := span{From: off.at(fe.From), To: off.at(fe.To)}
@@ -106,7 +106,7 @@ var slips = map[string]string{
 	">":      `write "!=" for "not equal"`,
 }
 
-// tokenProblem explains a token that stands where it can not.
+// tokenProblem explains a token that stands where it can't.
 func tokenProblem(src source.Scalar, off offsets, tokens []lexer.Token, at span, msg string) diag.Diagnostic {
 	i := 0
 	for i < len(tokens)-1 && off.at(tokens[i].From) < at.From {
@@ -123,7 +123,7 @@ func tokenProblem(src source.Scalar, off offsets, tokens []lexer.Token, at span,
 		return numberProblem(src, off, tokens)
 	}
 	if isSlip(tokens, i) {
-		return problem(src, at, CodeSyntax, "%q can not stand here: %s", tok.Value, slips[tok.Value])
+		return problem(src, at, CodeSyntax, "%q can't stand here: %s", tok.Value, slips[tok.Value])
 	}
 	if isSentence(tokens, i) {
 		d := problem(src, wholeOf(src), CodeNotExpression, "want an expression, got a sentence: %q", clip(src.Text))
@@ -143,15 +143,15 @@ func tokenProblem(src source.Scalar, off offsets, tokens []lexer.Token, at span,
 		return problem(src, span{From: at.From, To: at.To + 1}, CodeSyntax, `"=%s" is no operator: write "%s="`, tokens[i+1].Value, tokens[i+1].Value)
 	}
 	if hint, ok := slips[tok.Value]; ok && tok.Kind != lexer.String {
-		return problem(src, at, CodeSyntax, "%q can not stand here: %s", tok.Value, hint)
+		return problem(src, at, CodeSyntax, "%q can't stand here: %s", tok.Value, hint)
 	}
 	if i > 0 && isOperand(tok) && isOperand(tokens[i-1]) {
 		if hint, ok := slips[tokens[i-1].Value]; ok && tokens[i-1].Kind == lexer.Identifier {
-			return problem(src, at, CodeSyntax, "%q can not stand here: %s", tokens[i-1].Value, hint)
+			return problem(src, at, CodeSyntax, "%q can't stand here: %s", tokens[i-1].Value, hint)
 		}
 		return problem(src, at, CodeSyntax, `want an operator between %s and %s, such as "==" or "&&"`, show(tokens[i-1]), show(tok))
 	}
-	return problem(src, at, CodeSyntax, "%s can not stand here: check the brackets and operators before it", show(tok))
+	return problem(src, at, CodeSyntax, "%s can't stand here: check the brackets and operators before it", show(tok))
 }
 
 // numberProblem names the number that the parser could not read: it gives the place behind it.
@@ -164,10 +164,10 @@ func numberProblem(src source.Scalar, off offsets, tokens []lexer.Token) diag.Di
 		_, intErr := strconv.ParseInt(digits, 0, 64)
 		_, floatErr := strconv.ParseFloat(digits, 64)
 		if intErr != nil && (floatErr != nil || !strings.ContainsAny(digits, ".eE")) {
-			return problem(src, span{From: off.at(t.From), To: off.at(t.To)}, CodeSyntax, "number %q can not be read, or does not fit 64 bits", clip(t.Value))
+			return problem(src, span{From: off.at(t.From), To: off.at(t.To)}, CodeSyntax, "number %q can't be read, or does not fit 64 bits", clip(t.Value))
 		}
 	}
-	return problem(src, wholeOf(src), CodeSyntax, "a number can not be read, or does not fit 64 bits")
+	return problem(src, wholeOf(src), CodeSyntax, "a number can't be read, or does not fit 64 bits")
 }
 
 // isSlip reports whether the token at i is a word for an operator in another language. "is" and "has" are

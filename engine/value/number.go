@@ -36,7 +36,7 @@ func isNumber(s string) bool {
 }
 
 // FromFloat returns f as a Value: int64 where f is whole and fits 64 bits, else float64. Values that JSON
-// can not write (NaN, infinities) stay float64; writing them is an error.
+// can't write (NaN, infinities) stay float64; writing them is an error.
 func FromFloat(f float64) Value {
 	if f == math.Trunc(f) && f >= math.MinInt64 && f < math.MaxInt64 {
 		return int64(f)

@@ -20,7 +20,7 @@ func NewObject(fields ...Field) *Object {
 }
 
 // Set gives name the value v: in place if o has the name, else at the end. It is meant for building an
-// object; a value that was handed over is not changed any more. A nil *Object can not be set.
+// object; a value that was handed over is not changed any more. A nil *Object can't be set.
 func (o *Object) Set(name string, v Value) {
 	if i := o.find(name); i >= 0 {
 		o.fields[i].Value = v

@@ -52,7 +52,7 @@ var slips = map[string]string{
 	"let":        "write the value where it is used",
 }
 
-// misplaced explains a token that stands where it can not.
+// misplaced explains a token that stands where it can't.
 func (s *scanned) misplaced(tok antlr.Token) *Problem {
 	if i := strings.Index(s.text, "${{"); i >= 0 {
 		return inTemplate(i)
@@ -79,21 +79,21 @@ func (s *scanned) misplaced(tok antlr.Token) *Problem {
 		return s.sentenceProblem()
 	}
 	if hint, ok := slips[text]; ok && s.isSlip(i) {
-		return problem("%q can not stand here: %s", text, hint)
+		return problem("%q can't stand here: %s", text, hint)
 	}
 	if i > 0 {
 		before := s.span(s.tokens[i-1])
 		word := clip(s.text[before.From:before.To])
 		if hint, ok := slips[word]; ok && s.isSlip(i-1) {
 			at = before
-			return problem("%q can not stand here: %s", word, hint)
+			return problem("%q can't stand here: %s", word, hint)
 		}
 		if s.sentence() {
 			return s.sentenceProblem()
 		}
-		return problem("%q can not stand behind %q: an operator or a comma is missing, or one is too many", text, word)
+		return problem("%q can't stand behind %q: an operator or a comma is missing, or one is too many", text, word)
 	}
-	return problem("an expression can not begin with %q", text)
+	return problem("an expression can't begin with %q", text)
 }
 
 // isLogic reports whether a word joins conditions, in English and in the other language of a pipeline.

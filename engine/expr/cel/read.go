@@ -118,7 +118,7 @@ func (r *reader) read(t antlr.ParseTree) ast.Node {
 	case antlr.ParserRuleContext:
 		return r.literal(t)
 	default: // the parser's trees hold nothing else
-		return r.problem(r.source.whole(), r.source.whole(), Syntax, "the expression can not be read: write it in a simpler way")
+		return r.problem(r.source.whole(), r.source.whole(), Syntax, "the expression can't be read: write it in a simpler way")
 	}
 }
 

@@ -112,17 +112,17 @@ func (s *scanned) unreadable(from int) *Problem {
 	case part == "`":
 		return problem("backquotes stand around the name of a field behind a dot, such as x.`a-b`: put a text into quotes")
 	case part == "=":
-		return problem(`"=" can not stand here: write "==" to compare`)
+		return problem(`"=" can't stand here: write "==" to compare`)
 	case part == "&":
-		return problem(`"&" can not stand here: write "&&" for "and"`)
+		return problem(`"&" can't stand here: write "&&" for "and"`)
 	case part == "|":
-		return problem(`"|" can not stand here: write "||" for "or"`)
+		return problem(`"|" can't stand here: write "||" for "or"`)
 	case part == "#":
 		return problem(`"#" is no part of CEL: name the element, such as list.filter(x, x > 1)`)
 	case part == "~":
 		return problem(`"~" is no operator: write x.matches("pattern") for a regular expression`)
 	case part == ";":
-		return problem(`";" can not stand here: write one expression alone`)
+		return problem(`";" can't stand here: write one expression alone`)
 	case strings.ContainsAny(part, "“”„‘’«»"):
 		return problem(`%q is a typographic quote: write " or '`, part)
 	case s.sentence():
@@ -154,7 +154,7 @@ func (s *scanned) badString(from int) *Problem {
 			}
 			i++
 		case quote:
-			return &Problem{At: Span{From: from, To: i + 1}, Kind: Syntax, Message: "the string can not be read: write it with \" at both ends"}
+			return &Problem{At: Span{From: from, To: i + 1}, Kind: Syntax, Message: "the string can't be read: write it with \" at both ends"}
 		}
 	}
 	line := strings.IndexByte(s.text[from:], '\n')
