@@ -64,11 +64,11 @@ func TestStages(t *testing.T) {
 	}
 	got = nil
 	for _, q := range r.Questions() {
-		got = append(got, q.What, strings.Join(q.Text, "|"), q.Commands[0])
+		got = append(got, q.What, strings.Join(q.Text, ";"), q.Commands[0])
 	}
 	want = []string{
-		`stage "publish" waits for an approval`, `publish it?|\x1b[2Jnow`, "pipe approve R publish",
-		"review: iteration_cap_reached", "2 of 3 iterations made, 1 blocking item left|review.1  blocking  ", "pipe decide R review retry --id x1",
+		`stage "publish" waits for an approval`, "| publish it?;| \\x1b[2Jnow", "pipe approve R publish",
+		"review: iteration_cap_reached", "2 of 3 iterations made, 1 blocking item left;review.1  blocking  ", "pipe decide R review retry --id x1",
 	}
 	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
 		t.Errorf("the questions are\n%s\nwant\n%s", g, w)

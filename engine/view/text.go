@@ -276,7 +276,7 @@ func (t *page) question(a *approval) {
 	}
 	for _, l := range strings.Split(strings.TrimSpace(Escape(a.message)), "\n") {
 		if l != "" {
-			t.whole("  " + l)
+			t.whole("  | " + l) // nobody takes a line of it for one of ours
 		}
 	}
 	if len(a.approvers) > 0 {
