@@ -123,7 +123,7 @@ func (f *follower) ask() {
 func (f *follower) end(res engine.Result, err error) error {
 	f.leave()
 	if err != nil {
-		return f.failed(res, err)
+		return f.failed(err)
 	}
 	v := f.view // of the run since it began here: the journal need not be read once more
 	if v == nil {
@@ -169,7 +169,7 @@ func (f *follower) outputs(v *view.Run) {
 	}
 }
 
-func (f *follower) failed(_ engine.Result, err error) error {
+func (f *follower) failed(err error) error {
 	var stopped *engine.Stopped
 	if errors.As(err, &stopped) {
 		status := exitInterrupted

@@ -19,11 +19,11 @@ func badGlob(globs []string) string {
 	for _, g := range globs {
 		switch clean := path.Clean(g); {
 		case strings.TrimSpace(g) == "":
-			return "allowed_paths: a pattern is empty, expected one such as \"src/**\""
+			return "allowed_paths has an empty pattern, expected one such as \"src/**\""
 		case !doublestar.ValidatePattern(g):
-			return fmt.Sprintf("allowed_paths: %q is no pattern: a bracket, a brace or a backslash is not closed", g)
+			return fmt.Sprintf("allowed_paths %q is no pattern: a bracket is not closed, or a backslash stands at its end", g)
 		case path.IsAbs(g) || clean == ".." || strings.HasPrefix(clean, "../"):
-			return fmt.Sprintf("allowed_paths: %q leads out of the workspace, expected a pattern relative to its root", g)
+			return fmt.Sprintf("allowed_paths %q leads out of the workspace, expected a pattern relative to it, without ..", g)
 		}
 	}
 	return ""

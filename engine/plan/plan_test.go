@@ -317,8 +317,4 @@ func TestReads(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("expressions (-want +got):\n%s", diff)
 	}
-	e := Expr{Scope: value.ObjectOf(value.FieldType{Name: ScopeStages, Type: value.ObjectOf(value.FieldType{Name: "a-b"}, value.FieldType{Name: "c"})})}
-	if diff := cmp.Diff([]string{"a-b", "c"}, e.ReadStages()); diff != "" {
-		t.Errorf("stages read (-want +got):\n%s", diff)
-	}
 }

@@ -8,12 +8,6 @@ func (e *Expr) Reads(name string) bool {
 	return ok
 }
 
-// ReadStages gives the ids of the stages that the expression reads, in the order of their appearance.
-func (e *Expr) ReadStages() []string {
-	t, _ := e.Scope.Field(ScopeStages)
-	return t.FieldNames()
-}
-
 // Exprs walks all expressions of the node that see its scope: not those of its body, and not the checks of its
 // contract, whose bare names are no names of the scope.
 func (n *Node) Exprs() iter.Seq[*Expr] {
