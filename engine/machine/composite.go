@@ -31,31 +31,37 @@ func (d *decider) closeComposite(i *instance) {
 	case finds:
 		d.takeFindings(i)
 	case failed:
-		d.fail(i, bad)
+		d.failWhole(i, bad)
 		return
 	case i.isSource() && !i.returns(), i.node.OnEscalation == plan.EscalationFinds && len(d.s.ledger.Open(i.path)) > 0:
 		d.takeResult(i, &feedback.Result{}) // nothing is open inside, so what it gave before is settled
 	}
 	if n := len(d.s.ledger.OpenBlocking(i.path)); n > 0 && (!i.isSource() || i.returns()) {
-		d.fail(i, failure{class: string(stage.Findings), message: findingsWithoutLoop(n)})
+		d.failWhole(i, failure{class: string(stage.Findings), message: findingsWithoutLoop(n)})
 		return
 	}
 	r := StageSucceeded{Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, At: d.at, DurationMS: d.at.Since(i.started.At)}
 	if !failed {
 		outputs, err := d.compositeOutputs(i)
 		if err != nil {
-			d.fail(i, failure{class: string(stage.FailedCheck), message: d.located(err)})
+			d.failWhole(i, failure{class: string(stage.FailedCheck), message: d.located(err)})
 			return
 		}
 		r.Outputs = outputs
 	}
 	if !i.isGroup() { // a for_each asks for each of its items
 		if why := d.postChecks(i, StageEnded{Outputs: r.Outputs}); why != "" {
-			d.fail(i, failure{class: string(stage.FailedCheck), message: why})
+			d.failWhole(i, failure{class: string(stage.FailedCheck), message: why})
 			return
 		}
 	}
 	d.emit(r)
+}
+
+// failWhole fails a composite, which took as long as its parts.
+func (d *decider) failWhole(i *instance, f failure) {
+	f.durationMS = d.at.Since(i.started.At)
+	d.fail(i, f)
 }
 
 // partsFailed works out how a composite fails whose parts can't go on; false: it doesn't.
