@@ -337,3 +337,22 @@ stages:
 		t.Errorf("n.txt %q, %v", b, err)
 	}
 }
+
+// TestResumeClearsWhatAKilledProcessLeft finds, in the store of trees, what was in the making.
+func TestResumeClearsWhatAKilledProcessLeft(t *testing.T) {
+	p := project(t, "pipelines/waits.yaml", waits)
+	res, err := p.Run(t.Context(), load(t, p, "waits"), engine.RunOptions{})
+	if err != nil || res.Status != machine.RunIsWaiting {
+		t.Fatalf("the run is %s, %v", res.Status, err)
+	}
+	half := filepath.Join(p.RunDir(res.Run.Run), "trees", "reading-1")
+	if err := os.MkdirAll(half, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Resume(t.Context(), res.Run.Run, engine.Follow{}); err != nil {
+		t.Fatal(err)
+	}
+	if exists(half) {
+		t.Error("it is still there")
+	}
+}

@@ -122,6 +122,9 @@ func (s *session) prepare() error {
 	if err != nil {
 		return err
 	}
+	if err := ws.Sweep(); err != nil {
+		return err
+	}
 	s.machine = machine.New(s.plan, compile.NewEvaluator(), s.p.tokens)
 	s.driver = driver.New(driver.Options{
 		Plan: s.plan, Machine: s.machine, Journal: s.writer,
