@@ -76,7 +76,7 @@ func (o *answerOptions) give(ctx context.Context, make func(*view.Run) (machine.
 				res.Status, err = awaitEnd(ctx, p, id)
 			}
 			if err != nil {
-				return f.failed(res.Result, err)
+				return f.failed(err)
 			}
 			return o.tell(told, id, a.Kind, res)
 		})

@@ -19,7 +19,7 @@ func badGlob(globs []string) string {
 	for _, g := range globs {
 		switch clean := path.Clean(g); {
 		case strings.TrimSpace(g) == "":
-			return "allowed_paths has an empty pattern, expected one such as \"src/**\""
+			return "a pattern of allowed_paths is empty, expected one such as \"src/**\""
 		case !doublestar.ValidatePattern(g):
 			return fmt.Sprintf("allowed_paths %q is no pattern: a bracket is not closed, or a backslash stands at its end", g)
 		case path.IsAbs(g) || clean == ".." || strings.HasPrefix(clean, "../"):
