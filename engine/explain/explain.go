@@ -48,7 +48,7 @@ type Stage struct {
 	Role        string   `json:"role"`
 	Description string   `json:"description,omitempty"`
 	Kind        string   `json:"kind"`           // "pipeline" where it runs one
-	Runs        string   `json:"runs,omitempty"` // what it runs, in one line
+	Runs        string   `json:"runs,omitempty"` // what it runs
 	Needs       []string `json:"needs"`
 	When        string   `json:"when,omitempty"`
 	ForEach     string   `json:"for_each,omitempty"`
@@ -255,7 +255,7 @@ func itemsText(t *plan.Template) string {
 	return "a list"
 }
 
-// runs says in one line what a stage runs.
+// runs says what a stage runs: a script, the name of an agent, plugin or pipeline.
 func runs(n *plan.Node) string {
 	if n.Body != nil {
 		return n.Pipeline
@@ -263,11 +263,7 @@ func runs(n *plan.Node) string {
 	for _, key := range []string{"name", "script"} {
 		v, _ := n.Config.Get(key)
 		if text, ok := v.(string); ok && text != "" {
-			line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
-			if more {
-				line += " …"
-			}
-			return line
+			return strings.TrimSpace(text)
 		}
 	}
 	return ""

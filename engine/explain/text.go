@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"example.com/pipe/engine/value"
 	"example.com/pipe/engine/view"
 )
 
@@ -69,11 +68,11 @@ func (t *page) inputs(ps []Param) {
 		case p.Required:
 			what = "required"
 		case p.Default != nil:
-			text, err := value.Format(p.Default.Value)
+			text, err := p.Default.MarshalJSON()
 			if err != nil {
-				text = "null"
+				text = []byte("null")
 			}
-			what = "default " + view.OneLine(strconv.Quote(text))
+			what = "default " + view.OneLine(string(text))
 		}
 		rows = append(rows, []string{view.OneLine(p.Name), view.OneLine(p.Type), what, view.OneLine(p.Description)})
 	}
@@ -118,8 +117,10 @@ func (t *page) graph(g *Graph, of string) {
 
 func (s *Stage) row() []string {
 	runs := s.Kind
-	if s.Runs != "" {
-		runs += " " + view.OneLine(s.Runs)
+	if line, _, more := strings.Cut(s.Runs, "\n"); line != "" {
+		if runs += " " + view.OneLine(line); more {
+			runs += " …"
+		}
 	}
 	const most = 48
 	if r := []rune(runs); len(r) > most {

@@ -216,6 +216,11 @@ func (d *decider) decideOverride(e *escalation, a Answer, r EscalationDecided) b
 	if e.target == nil {
 		return d.overrideInterrupted(e, a, r)
 	}
+	for _, i := range e.sources { // it would stand for their approval
+		if i.status == Rejected && !mayAnswer(i.node.Approval.Approvers, a.By) {
+			return d.refuse(a, mayNot(i, a.By))
+		}
+	}
 	if !d.s.isShown {
 		return d.refuse(a, "what runs has not ended yet, so what would be overridden was not shown; answer when the run has paused")
 	}

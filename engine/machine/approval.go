@@ -62,8 +62,8 @@ func (d *decider) answerApproval(a Answer) bool {
 	if i == nil {
 		return d.refuse(a, why)
 	}
-	if of := i.node.Approval.Approvers; !mayAnswer(of, a.By) {
-		return d.refuse(a, fmt.Sprintf("%q may not answer the approval of %q; who may: %s", a.By, i.path, strings.Join(of, ", ")))
+	if !mayAnswer(i.node.Approval.Approvers, a.By) {
+		return d.refuse(a, mayNot(i, a.By))
 	}
 	if a.Kind == Approve && a.Tree.Tracked != i.approval.tree.Tracked {
 		d.refuse(a, fmt.Sprintf("the tree changed since the approval of %q was asked; look again and answer again", i.path))
@@ -92,6 +92,10 @@ func mayAnswer(approvers []string, by string) bool {
 	return len(approvers) == 0 || slices.Contains(approvers, by) || slices.Contains(approvers, user)
 }
 
+func mayNot(i *instance, by string) string {
+	return fmt.Sprintf("%q may not answer the approval of %q; who may: %s", by, i.path, strings.Join(i.node.Approval.Approvers, ", "))
+}
+
 // approve lets a stage start. What it was rejected for before is settled.
 func (d *decider) approve(i *instance, r ApprovalAnswered) {
 	d.emit(r)
@@ -115,9 +119,12 @@ func (d *decider) reject(i *instance, r ApprovalAnswered) {
 	case i.node.Approval.OnReject == plan.RejectSkips && open == 0:
 		d.emit(StageSkipped{Stage: i.path, Iteration: i.iteration, At: d.at, Reason: string(stage.Rejected)})
 	case i.returns():
+		evidence := "rejected " + d.at.String() // no earlier waiver covers it
+		if before := d.s.ledger.Open(i.path); len(before) > 0 {
+			evidence = before[0].Fingerprint // the same question, in other words
+		}
 		d.takeResult(i, &feedback.Result{Items: []feedback.Item{{
-			Severity: feedback.Blocking, Description: message, SourceAgent: r.By,
-			Fingerprint: "rejected " + d.at.String(), // no earlier waiver covers it
+			Severity: feedback.Blocking, Description: message, SourceAgent: r.By, Fingerprint: evidence,
 		}}})
 		d.emit(StageRejected{Stage: i.path, Iteration: i.iteration, At: d.at})
 	default:

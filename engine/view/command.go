@@ -32,9 +32,13 @@ func (r *Run) goesOnByResume() bool {
 
 // commands answer the approval that the stage waits for.
 func (s *stage) commands(run string) []string {
+	by := ""
+	if s.approval != nil && len(s.approval.approvers) > 0 {
+		by = " --by NAME"
+	}
 	return []string{
-		command("approve", run, s.path),
-		command("reject", run, s.path) + " --reason TEXT",
+		command("approve", run, s.path) + by,
+		command("reject", run, s.path) + by + " --reason TEXT",
 	}
 }
 
