@@ -17,7 +17,7 @@ func (d *decider) closeComposite(i *instance) {
 	finds := failed && becomesFindings(i)
 	if i.body != nil {
 		status := RunSucceeded
-		if failed {
+		if failed && !finds { // findings are a good end
 			status = RunFailed
 		}
 		if d.finallyRuns(i.body, status, bad.message) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -65,6 +66,9 @@ func TestOrphansOfAnother(t *testing.T) {
 		done <- res
 	}()
 	pids := ready()
+	for p, ok := readProcess(pids[1]); ok && p.ppid != os.Getpid(); p, ok = readProcess(pids[1]) {
+		runtime.Gosched() // its parent is about to end
+	}
 	res, err := s.Run(context.Background(), bash("exit 0", "e2", runID(t)))
 	if err != nil || res.KilledLeftovers != 0 {
 		t.Errorf("%+v, %v", res, err)
