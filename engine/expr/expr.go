@@ -1,6 +1,6 @@
-// Package expr is the expression language: what stands in "when", "validation" and inside "${{ }}". It
-// checks an expression against the types of its scope when a document is read, and evaluates it when a
-// stage needs its value.
+// Package expr is the expression language: what stands in "when", "items", "validation" and inside
+// "${{ }}". It checks an expression against the types of its scope when a document is read, and evaluates it
+// when a stage needs its value.
 //
 // Words: a scope is the object of names that an expression sees, an Env its type made ready for many
 // compilations, a Program a compiled expression, a Ref a member chain that it reads, a template a text with

@@ -81,7 +81,7 @@ const countName = "executions"
 func (p *project) workspace() string { return filepath.Join(p.home, "workspace") }
 func (p *project) count() string     { return filepath.Join(p.home, countName) }
 
-// run starts the run.
+// runArgs start the run.
 func (c course) runArgs() []string {
 	return []string{"run", c.pipeline, "--jobs", "4", "--input", "count=" + filepath.Join("..", countName)}
 }
