@@ -35,19 +35,13 @@ var unreviewed = Rule{
 	},
 }
 
-// stays gives the stages that need the target, and do not run again on a path to the source.
+// stays gives the stages that have run when the source sends work back to the target, need the target, and do not
+// run again on a path to the source. What needs the source itself has not run: it waits for the loop to settle.
 func stays(p *Pass, source, target int) []int {
 	nodes := p.Plan.Graph.Nodes
-	down := make([]bool, len(nodes))
-	for todo := []int{target}; len(todo) > 0; {
-		i := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		for _, d := range p.dependents[i] {
-			if !down[d] {
-				down[d] = true
-				todo = append(todo, d)
-			}
-		}
+	down := after(p, target)
+	for i, waits := range after(p, source) {
+		down[i] = down[i] && !waits
 	}
 	down[source] = false
 	for todo := []int{source}; len(todo) > 0; {
@@ -64,6 +58,22 @@ func stays(p *Pass, source, target int) []int {
 	for i, yes := range down {
 		if yes {
 			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// after says of each stage whether it needs the given one, directly or not.
+func after(p *Pass, stage int) []bool {
+	out := make([]bool, len(p.Plan.Graph.Nodes))
+	for todo := []int{stage}; len(todo) > 0; {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, d := range p.dependents[i] {
+			if !out[d] {
+				out[d] = true
+				todo = append(todo, d)
+			}
 		}
 	}
 	return out
