@@ -43,7 +43,8 @@ func retry(defaults *specs.Defaults, r *specs.Retry, diags *diag.List) plan.Retr
 	for _, w := range on {
 		out.On = append(out.On, w.Value)
 	}
-	if r != nil && out.InitialDelay > out.MaxDelay && (own.InitialDelay != nil || own.MaxDelay != nil) {
+	// of two that stand side by side, package specs has said it
+	if r != nil && out.InitialDelay > out.MaxDelay && (own.InitialDelay == nil) != (own.MaxDelay == nil) {
 		at := own.InitialDelay
 		if at == nil {
 			at = own.MaxDelay
