@@ -116,12 +116,13 @@ func kindTables() string {
 	return b.String()
 }
 
-// keyTable is what is declared of the keys of one mapping.
+// keyTable is what is declared of the keys of one mapping. Each leads to a document that shows its use.
 func keyTable(s specs.Section) string {
 	var b strings.Builder
 	b.WriteString("| key | value | default | meaning |\n| --- | --- | --- | --- |\n")
 	for _, k := range s.Keys {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Name, cell(valueText(k.Value)), cell(k.Default), cell(k.Doc))
+		shown := "../testdata/conformance/" + caseFile("good", s.Name, k.Name)
+		fmt.Fprintf(&b, "| [`%s`](%s) | %s | %s | %s |\n", k.Name, shown, cell(valueText(k.Value)), cell(k.Default), cell(k.Doc))
 	}
 	return b.String()
 }

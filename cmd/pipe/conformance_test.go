@@ -1,0 +1,206 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/specs"
+)
+
+// conformance is a project with a document for each key of the language that uses it well, good/SECTION/KEY.yaml,
+// and one that does not, bad/SECTION/KEY.yaml, whose lines say what is wrong with them.
+var conformance = filepath.Join(repository, "testdata", "conformance")
+
+// keyCase is the document of a key. It is looked at as pipe check looks at it.
+type keyCase struct {
+	section, key, kind string
+	file               string // in conformance, with slashes
+}
+
+func (c *keyCase) name() string { return c.kind + "/" + c.section + "/" + c.key }
+
+// ofProject reports whether the document is a pipe.yaml.
+func (c *keyCase) ofProject() bool {
+	return slices.Contains([]string{"project", "agent", "command", "plugin"}, c.section)
+}
+
+// caseFile names the document of a key, in a way that its own name may have too; pipe.yaml is the project's.
+func caseFile(kind, section, key string) string {
+	if key == "pipe" {
+		key = "pipe-release"
+	}
+	return strings.ReplaceAll(kind+"/"+section+"/"+key+".yaml", "_", "-")
+}
+
+func keyCases() []*keyCase {
+	var out []*keyCase
+	for _, kind := range []string{"good", "bad"} {
+		for _, s := range specs.Reference() {
+			for _, k := range s.Keys {
+				out = append(out, &keyCase{s.Name, k.Name, kind, caseFile(kind, s.Name, k.Name)})
+			}
+		}
+	}
+	return out
+}
+
+// TestConformance lets pipe check look at a good and a bad document of each key: of the good one there is
+// nothing to say, and each thing that is said of the bad one is wanted by the line on which it stands.
+func TestConformance(t *testing.T) {
+	cases := keyCases()
+	var files []string // but for those that only count under the name pipe.yaml
+	for _, c := range cases {
+		if !c.ofProject() {
+			files = append(files, c.file)
+		}
+	}
+	found := checkFiles(t, conformance, files...)
+	for _, c := range cases {
+		t.Run(c.name(), func(t *testing.T) {
+			b, err := os.ReadFile(filepath.Join(conformance, filepath.FromSlash(c.file)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := string(b)
+			if !usesKey(t, text, c.section, c.key) {
+				t.Errorf("%s does not use the key %q of a %s", c.file, c.key, c.section)
+			}
+			if strings.Contains(text, "# want ") != (c.kind == "bad") {
+				t.Errorf("a %s document wants diagnostics, or a bad one wants none", c.kind)
+			}
+			ds := found[c.file]
+			if c.ofProject() {
+				dir := t.TempDir()
+				writeInto(t, filepath.Join(dir, "pipe.yaml"), text)
+				ds = checkFiles(t, dir, "pipe.yaml")["pipe.yaml"]
+			}
+			compareWants(t, text, ds)
+		})
+		delete(found, c.file)
+	}
+	for file, ds := range found { // the order of a test's complaints is of no matter
+		t.Errorf("%s, which is no document of a key: %s", file, ds.Text())
+	}
+}
+
+// TestConformanceFiles asks for a key for each document in the folders of keys.
+func TestConformanceFiles(t *testing.T) {
+	known := map[string]bool{"good/stage/prompts/fix.md": true}
+	for _, c := range keyCases() {
+		known[c.file] = true
+	}
+	root := os.DirFS(conformance)
+	for _, kind := range []string{"good", "bad"} {
+		err := fs.WalkDir(root, kind, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && !known[path] {
+				t.Errorf("%s is of no key that the language has", path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// checkFiles gives what pipe check says of files, by the file of which it says it.
+func checkFiles(t *testing.T, dir string, files ...string) map[string]diag.List {
+	t.Helper()
+	out, err := pipeCmd(dir, append([]string{"check", "--json"}, files...)...).Output()
+	if err != nil && exitStatus(err) != exitFailed {
+		t.Fatalf("pipe check: %v\n%s", err, out)
+	}
+	var doc struct{ Diagnostics diag.List }
+	if err := json.Unmarshal(out, &doc); err != nil {
+		t.Fatalf("pipe check --json: %v\n%s", err, out)
+	}
+	found := map[string]diag.List{}
+	for _, d := range doc.Diagnostics {
+		found[d.Span.File] = append(found[d.Span.File], d)
+	}
+	return found
+}
+
+// usesKey reports whether a document has a key of a section at a place where the language has it.
+func usesKey(t *testing.T, text, section, key string) bool {
+	t.Helper()
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		return strings.Contains(text, key+":") // a bad document that is not even YAML
+	}
+	sections := map[string]map[string]string{} // of each key, the section of what it holds
+	for _, s := range specs.Reference() {
+		sections[s.Name] = map[string]string{}
+		for _, k := range s.Keys {
+			sections[s.Name][k.Name] = k.Value.Keys
+		}
+	}
+	var look func(n *yaml.Node, in string) bool
+	look = func(n *yaml.Node, in string) bool {
+		for i, c := range n.Content {
+			switch {
+			case n.Kind == yaml.SequenceNode:
+				if look(c, in) {
+					return true
+				}
+			case n.Kind == yaml.MappingNode && i%2 == 1:
+				name := n.Content[i-1].Value
+				inner, known := sections[in][name]
+				if known && in == section && name == key || known && inner != "" && look(c, inner) || look(c, in) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return slices.ContainsFunc([]string{"pipeline", "contract", "project"}, func(in string) bool { return look(doc.Content[0], in) })
+}
+
+var (
+	wantComment = regexp.MustCompile(`# want((?: "(?:[^"\\]|\\.)*")+)\s*$`)
+	quotedText  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+)
+
+// compareWants holds diagnostics against what the lines of a document want: a part of
+// "severity: message [code]; help".
+func compareWants(t *testing.T, text string, ds diag.List) {
+	t.Helper()
+	wants := map[int][]string{}
+	for i, line := range strings.Split(text, "\n") {
+		if m := wantComment.FindStringSubmatch(line); m != nil {
+			for _, q := range quotedText.FindAllString(m[1], -1) {
+				w, err := strconv.Unquote(q)
+				if err != nil {
+					t.Fatalf("line %d: %s: %v", i+1, q, err)
+				}
+				wants[i+1] = append(wants[i+1], w)
+			}
+		}
+	}
+	for _, d := range ds {
+		full := fmt.Sprintf("%s: %s [%s]; %s", d.Severity, d.Message, d.Code, d.Help)
+		line := d.Span.Start.Line
+		k := slices.IndexFunc(wants[line], func(w string) bool { return strings.Contains(full, w) })
+		if k < 0 {
+			t.Errorf("%d:%d: nobody wants %s", line, d.Span.Start.Col, full)
+			continue
+		}
+		wants[line] = slices.Delete(wants[line], k, k+1)
+	}
+	for line, left := range wants { // the order of a test's complaints is of no matter
+		for _, w := range left {
+			t.Errorf("line %d wants %q, which is not reported", line, w)
+		}
+	}
+}
