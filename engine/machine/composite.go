@@ -16,11 +16,11 @@ func (d *decider) closeComposite(i *instance) {
 	bad, failed := d.partsFailed(i)
 	finds := failed && becomesFindings(i)
 	if i.body != nil {
-		status := RunSucceeded
+		status, reason := RunSucceeded, ""
 		if failed && !finds { // findings are a good end
-			status = RunFailed
+			status, reason = RunFailed, bad.message
 		}
-		if d.finallyRuns(i.body, status, bad.message) {
+		if d.finallyRuns(i.body, status, reason) {
 			return
 		}
 		if f := i.body.final.failed(); f != nil && (!failed || finds) {
