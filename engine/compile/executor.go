@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 
 	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
@@ -17,6 +18,12 @@ const (
 	kindCommand  = "command"
 	kindAgent    = "agent"
 	defaultAgent = "default"
+)
+
+// An agent with the output form textForm gives what it wrote to stdout as the output textOutput.
+const (
+	textForm   = "text"
+	textOutput = "text"
 )
 
 // executor compiles what a stage runs.
@@ -73,6 +80,34 @@ func (c *compiler) agent(i int) {
 		text = &s.prompt.Scalar
 	}
 	c.checkKind(s, kindAgent, "prompt", text, syn.Agent.Span)
+}
+
+// textOutputs adds the output that an agent with output: text gives, where the stage does not declare it.
+func (c *compiler) textOutputs(s *stageInfo) {
+	if s.syn.Agent == nil {
+		return
+	}
+	a := findAgent(c.opt.Agents, s.syn.Agent.Value)
+	if a == nil || a.Output == nil || a.Output.Value != textForm {
+		return
+	}
+	n := s.node
+	i := slices.IndexFunc(n.Outputs, func(p plan.Param) bool { return p.Name == textOutput })
+	if i < 0 {
+		n.Outputs = append(n.Outputs, plan.Param{
+			Name: textOutput, Type: value.Of(value.String), Description: "what the agent wrote to stdout", Required: true,
+			At: s.syn.Agent.Span.Start,
+		})
+		return
+	}
+	switch own := &n.Outputs[i]; {
+	case own.Type.IsAny():
+		own.Type = value.Of(value.String)
+	case !value.Assignable(own.Type, value.Of(value.String)):
+		d := c.diags.Errorf(CodeType, s.outputSpan(textOutput), "output %q is %s here, and the agent %q gives it as string", textOutput, typeOf(own.Type), s.syn.Agent.Value)
+		d.Help = "drop it here, it is an output of every agent with output: text, or make it a string"
+		d.Related = []diag.Related{{Span: a.Output.Span, Message: "the agent gives a text by this"}}
+	}
 }
 
 // findAgent gives the agent of a name, else the default one, else nil.

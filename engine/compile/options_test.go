@@ -57,6 +57,30 @@ func TestMissingAgent(t *testing.T) {
 	}
 }
 
+// TestTextOutput reads the output of an agent that gives a text, which no stage need declare.
+func TestTextOutput(t *testing.T) {
+	const reader = "  - id: b\n    run: cat\n    inputs: {said: \"${{ stages.a.outputs.text }}\"}\n"
+	opt := options(t)
+	project, _ := specs.ParseProject(source.NewFile("pipe.yaml", "agents:\n  reviewr: {command: [./bin/say], output: text}\n"))
+	opt.Agents = project.Agents
+	for outputs, want := range map[string]string{
+		"": "", "    outputs: {text: string}\n": "", "    outputs: {other: {type: string, required: false}}\n": "", "    outputs: {text: {enum: [yes, no]}}\n": "",
+		"    outputs: {text: integer}\n": "p.yaml:7:15: error: output \"text\" is integer here, and the agent \"reviewr\" gives it as string [type]\n",
+	} {
+		dump, ds := compileText(t, oneAgent+outputs+reader, opt)
+		if got := ds.Short(); got != want {
+			t.Errorf("%q: %q, want %q", outputs, got, want)
+		}
+		if want == "" && !strings.Contains(dump, "output text ") {
+			t.Errorf("%q: no output in\n%s", outputs, dump)
+		}
+	}
+	_, ds := compileText(t, oneAgent+reader, options(t))
+	if !ds.HasErrors() {
+		t.Error("an agent that gives no text has the output")
+	}
+}
+
 func TestPromptFileWithoutReader(t *testing.T) {
 	opt := options(t)
 	opt.PromptFile = nil

@@ -29,6 +29,7 @@ func (c *compiler) declare(s *stageInfo) {
 		s.NoProcess = true
 		c.child(s)
 	}
+	c.textOutputs(s)
 	c.contractOutputs(s)
 	s.outputs()
 	if s.syn.When != nil {
