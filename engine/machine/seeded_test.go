@@ -59,6 +59,8 @@ var seededBugs = []seededBug{
 		"owner := f.owner; owner != nil;", "owner := f.owner; false;"},
 	{"finally runs once", "finally.go",
 		"	if d.finallyRuns(d.s.root, RunCancelled, d.s.reason) {", "	if false {"},
+	{"no run succeeds over an open blocking item", "group.go",
+		"d.change(d.s.ledger.Withdraw(open,", "_ = (d.s.ledger.Withdraw(open,"},
 	{"what stands in finally runs then", "state.go",
 		"|| !i.frame.live {", "{"},
 }
