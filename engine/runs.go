@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/oklog/ulid/v2"
 
@@ -149,7 +150,8 @@ func (p *Project) summary(id string) (Summary, error) {
 
 // readSummary reads the head of status.json.
 func (p *Project) readSummary(id string) (Summary, bool) {
-	f, err := os.Open(filepath.Join(p.RunDir(id), driver.StatusFile))
+	// Without O_NONBLOCK a pipe in its place would wait for a writer.
+	f, err := os.OpenFile(filepath.Join(p.RunDir(id), driver.StatusFile), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return Summary{}, false
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"example.com/pipe/engine/feedback"
@@ -287,12 +288,42 @@ func (w *derived) failed(name string, err error) error {
 	return storage("write", filepath.Join(w.dir, name), err)
 }
 
-// appendFile adds to the end of a file. The files it is for are made anew at a resume.
+// appendFile adds to the end of a file. The files it is for are made anew at a resume. What a stage put in its place,
+// a link to a file elsewhere or a pipe, gives way to a new file: nothing is written there, or waited for.
 func appendFile(name string, data []byte) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := openOwn(name)
+	if errors.Is(err, errNotOurs) {
+		if err = os.Remove(name); err == nil {
+			f, err = openOwn(name)
+		}
+	}
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
 	return errors.Join(err, f.Close())
+}
+
+// errNotOurs says that a file is not one that was made under its name.
+var errNotOurs = errors.New("it is a link or no regular file")
+
+func openOwn(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENXIO) { // a symbolic link, or a pipe that nobody reads
+		return nil, errNotOurs
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		if of, ok := info.Sys().(*syscall.Stat_t); !info.Mode().IsRegular() || ok && of.Nlink > 1 {
+			err = errNotOurs
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }

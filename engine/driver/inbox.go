@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -73,7 +74,8 @@ func answerFile(dir, id string) string { return filepath.Join(dir, InboxDir, id+
 
 // waiting gives the ids of the answers in the inbox, in order.
 func (d *Driver) waiting() ([]string, error) {
-	f, err := os.Open(filepath.Join(d.opt.Dir, InboxDir))
+	// Without O_NONBLOCK a pipe in its place would wait for a writer.
+	f, err := os.OpenFile(filepath.Join(d.opt.Dir, InboxDir), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if isMissing(err) {
 		return nil, nil
 	}

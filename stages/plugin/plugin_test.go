@@ -142,3 +142,15 @@ func TestOurOwnFailures(t *testing.T) {
 		t.Errorf("without a command: %+v", out)
 	}
 }
+
+// TestRunWithoutItsLog has a plugin put something else in the place of its log, which is read for a long answer.
+func TestRunWithoutItsLog(t *testing.T) {
+	kind := newKind(t)
+	for _, put := range []string{"mkfifo $log", "ln -s /dev/zero $log", "ln -s other $log", ": > $log", ":"} {
+		call := newCall(t, "stdout", "sh", "-c", "echo '{\"summary\": \"'; head -c 300000 /dev/zero | tr '\\0' x; echo '\"}'; log=../../stage/stdout.log; cp $log ../../stage/other; rm $log; "+put)
+		out, err := kind.Run(t.Context(), call)
+		if err != nil || out.Class != stage.Protocol || !strings.Contains(out.Message, "is lost") {
+			t.Errorf("%s: %s %q, %v", put, out.Class, out.Message, err)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"example.com/pipe/engine/diag"
@@ -133,7 +134,11 @@ func (s Stdout) whole() ([]byte, error) {
 	if out.Size == int64(len(out.Head)+len(out.Tail)) {
 		return slices.Concat(out.Head, out.Tail), nil
 	}
-	f, err := os.Open(s.Log)
+	// What was put in its place may lead elsewhere, or be a pipe for which nobody has a word.
+	f, err := os.OpenFile(s.Log, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, errTouched
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading what %s said: %w", s.Who, err)
 	}
@@ -142,7 +147,7 @@ func (s Stdout) whole() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading what %s said: %w", s.Who, err)
 	}
-	if info.Size() < out.Size {
+	if !info.Mode().IsRegular() || info.Size() < out.Size {
 		return nil, errTouched
 	}
 	data := make([]byte, out.Size)
