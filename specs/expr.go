@@ -76,7 +76,7 @@ func (r *reader) cel(n *yaml.Node, what string) *source.Scalar {
 }
 
 var celKeys = []key[*source.Scalar]{
-	{"cel", aText, Required, "`{cel: \"…\"}` in place of a condition, of `items`, of a `prompt` or `message`, or of a value of `inputs`, " +
+	{"cel", aText, "", "`{cel: \"…\"}` in place of a condition, of `items`, of a `prompt` or `message`, or of a value of `inputs`, " +
 		"`outputs`, `env` and `with`: an expression in [CEL](#cel)",
 		func(r *reader, n *yaml.Node, into **source.Scalar) { *into = r.exprText(n, "cel", `"cel"`) }},
 }

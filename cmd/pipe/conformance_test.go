@@ -14,6 +14,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"example.com/pipe/engine"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/specs"
 )
@@ -135,36 +136,158 @@ func checkFiles(t *testing.T, dir string, files ...string) map[string]diag.List 
 // usesKey reports whether a document has a key of a section at a place where the language has it.
 func usesKey(t *testing.T, text, section, key string) bool {
 	t.Helper()
-	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
-		return strings.Contains(text, key+":") // a bad document that is not even YAML
+	doc := parseYAML(t, text)
+	n, _ := findKey(doc, section, key)
+	return n != nil
+}
+
+func parseYAML(t *testing.T, text string) *yaml.Node {
+	t.Helper()
+	doc := &yaml.Node{}
+	if err := yaml.Unmarshal([]byte(text), doc); err != nil || len(doc.Content) == 0 {
+		t.Fatalf("%v\n%s", err, text)
 	}
-	sections := map[string]map[string]string{} // of each key, the section of what it holds
+	return doc.Content[0]
+}
+
+// findKey finds a key of a section at a place where the language has it: the mapping, and the key's place in it.
+func findKey(doc *yaml.Node, section, key string) (*yaml.Node, int) {
+	inner := map[string]map[string]string{} // of each section and key, the section of what the key holds
 	for _, s := range specs.Reference() {
-		sections[s.Name] = map[string]string{}
+		inner[s.Name] = map[string]string{}
 		for _, k := range s.Keys {
-			sections[s.Name][k.Name] = k.Value.Keys
+			inner[s.Name][k.Name] = k.Value.Keys
 		}
 	}
-	var look func(n *yaml.Node, in string) bool
-	look = func(n *yaml.Node, in string) bool {
+	var look func(n *yaml.Node, in string) (*yaml.Node, int)
+	look = func(n *yaml.Node, in string) (*yaml.Node, int) {
 		for i, c := range n.Content {
-			switch {
-			case n.Kind == yaml.SequenceNode:
-				if look(c, in) {
-					return true
+			if n.Kind == yaml.MappingNode {
+				if i%2 == 0 {
+					continue
 				}
-			case n.Kind == yaml.MappingNode && i%2 == 1:
 				name := n.Content[i-1].Value
-				inner, known := sections[in][name]
-				if known && in == section && name == key || known && inner != "" && look(c, inner) || look(c, in) {
-					return true
+				of, known := inner[in][name]
+				if known && in == section && name == key {
+					return n, i - 1
+				}
+				if known && of != "" {
+					if at, k := look(c, of); at != nil {
+						return at, k
+					}
+				}
+			}
+			if at, k := look(c, in); at != nil { // an entry of a list, or what stands under a name
+				return at, k
+			}
+		}
+		return nil, 0
+	}
+	for _, in := range []string{"pipeline", "contract", "project"} {
+		if n, k := look(doc, in); n != nil {
+			return n, k
+		}
+	}
+	return nil, 0
+}
+
+// literalDefault is a default that can stand in a document.
+var literalDefault = regexp.MustCompile(`^(true|false|\d+[smh]?)$`)
+
+// unsaid are keys without which a plan shows nothing, though it means the default.
+var unsaid = []string{"workspace", "on_escalation", "when", "on_reject"}
+
+// TestConformanceDefaults holds what the reference says of defaults to the good documents. Without a required key
+// they must lack it; without another, they must mean what they mean with the default in its place.
+func TestConformanceDefaults(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(conformance)); err != nil {
+		t.Fatal(err)
+	}
+	required, literal := 0, 0
+	for _, s := range specs.Reference() {
+		for _, k := range s.Keys {
+			text := readDoc(t, filepath.Join(conformance, filepath.FromSlash(caseFile("good", s.Name, k.Name))))
+			switch {
+			case k.Default == specs.Required:
+				required++
+				if ds := looked(t, dir, s.Name, k.Name, edited(t, text, s.Name, k.Name, "")).Diags; !lacks(ds, k.Name) {
+					t.Errorf("the key %q of a %s is not required: %s", k.Name, s.Name, ds.Text())
+				}
+			case slices.Contains(unsaid, k.Name): // its plan shows that nothing was said
+			case literalDefault.MatchString(k.Default), slices.Contains(k.Value.Words, k.Default):
+				literal++
+				with := looked(t, dir, s.Name, k.Name, edited(t, text, s.Name, k.Name, k.Default))
+				without := looked(t, dir, s.Name, k.Name, edited(t, text, s.Name, k.Name, ""))
+				if with.Plan == nil || without.Plan == nil {
+					t.Errorf("the key %q of a %s: %s%s", k.Name, s.Name, with.Diags.Text(), without.Diags.Text())
+				} else if a, b := dumped(with), dumped(without); a != b {
+					t.Errorf("the key %q of a %s has another default than %q:\n%s\n%s", k.Name, s.Name, k.Default, a, b)
 				}
 			}
 		}
-		return false
 	}
-	return slices.ContainsFunc([]string{"pipeline", "contract", "project"}, func(in string) bool { return look(doc.Content[0], in) })
+	if required < 10 || literal < 10 {
+		t.Errorf("%d required keys and %d literal defaults; expected more", required, literal)
+	}
+}
+
+// edited gives a document with another value of a key, or with "" without it.
+func edited(t *testing.T, text, section, key, value string) string {
+	t.Helper()
+	doc := parseYAML(t, text)
+	n, k := findKey(doc, section, key)
+	if value == "" {
+		n.Content = slices.Delete(n.Content, k, k+2)
+	} else {
+		n.Content[k+1] = parseYAML(t, value)
+	}
+	b, err := yaml.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// looked gives what is found in a document in the place of that of a key, in a copy of the project.
+func looked(t *testing.T, dir, section, key, text string) *engine.Loaded {
+	t.Helper()
+	c := keyCase{section: section, key: key, file: caseFile("good", section, key)}
+	if c.ofProject() {
+		c.file, dir = engine.ConfigFile, t.TempDir()
+	}
+	writeInto(t, filepath.Join(dir, filepath.FromSlash(c.file)), text)
+	p, err := engine.OpenProject(dir, (&app{}).projectOptions(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch contract := engine.IsContract(filepath.Join(dir, filepath.FromSlash(c.file))); {
+	case c.ofProject():
+		return &engine.Loaded{Diags: p.Diags}
+	case contract:
+		l, err := p.CheckContract(c.file, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &engine.Loaded{Diags: l.Diags}
+	}
+	l, err := p.Load(c.file, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// lacks reports whether a key is said to be missing.
+func lacks(ds diag.List, key string) bool {
+	return slices.ContainsFunc(ds, func(d diag.Diagnostic) bool {
+		return d.Code == "missing-key" && strings.Contains(d.Message, strconv.Quote(key))
+	})
+}
+
+// dumped is a plan without its places.
+func dumped(l *engine.Loaded) string {
+	return regexp.MustCompile(`@\d+:\d+(-\d+:\d+)?`).ReplaceAllString(l.Plan.Dump(), "")
 }
 
 var (
