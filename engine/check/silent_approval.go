@@ -24,7 +24,7 @@ var silentApproval = Rule{
 				d.Span = syn.RequiresApproval.Span
 			}
 			if syn.Gate != nil {
-				d.Span, d.Help = syn.Uses.Span, "write what is asked: with: {message: Deploy to production?}"
+				d.Span, d.Help = syn.Uses.Span, "write what is asked: with: {message: \"Deploy to production?\"}"
 			}
 			p.Report(d)
 		}
