@@ -1,12 +1,13 @@
 // Package convert turns the reports of tools into the results of reviews: the output of "go test -json",
-// of "go vet", reports of tests in JUnit's form, and lines that match a pattern.
+// of "go vet", reports of tests in JUnit's form, logs of static analysis (SARIF), reviewdog's diagnostics, and
+// lines that match a pattern.
 //
 // A Format names a kind of report; an Input is one execution's report with what is needed to place it in
 // the repository. Convert reads the report once, in bounded memory, and gives items whose files lie under
 // the repository's root, each with a fingerprint that later rounds know it by. A review that did
 // not take place is ErrNoReview and never a result without items: any exit status that the format does not
-// allow, a report that ends in the middle or has nothing in it, and an exit status other than 0 that no
-// item explains.
+// allow, a report that ends in the middle or has nothing in it, one that says that its tool failed, and an exit
+// status other than 0 that nothing in the report explains.
 //
 // The package opens no file and knows no process: the driver hands it readers. Checking and normalising
 // what it gives is package feedback's work, and so is the format "items".
@@ -31,6 +32,10 @@ const (
 	GoVet  = "go-vet"
 	Lines  = "lines"
 	JUnit  = "junit"
+	SARIF  = "sarif"
+	RDJSON = "rdjson"
+	// RDJSONL is RDJSON with a diagnostic a line.
+	RDJSONL = "rdjsonl"
 )
 
 // ErrNoReview says that the review did not take place; what it wraps or is wrapped in says why.
@@ -42,7 +47,7 @@ func Defaults(format string) (codes []int, ok bool) {
 	switch format {
 	case Items:
 		return []int{0}, true
-	case GoTest, GoVet, Lines:
+	case GoTest, GoVet, Lines, SARIF, RDJSON, RDJSONL:
 		return []int{0, 1}, true
 	case JUnit:
 		return nil, true
@@ -51,7 +56,7 @@ func Defaults(format string) (codes []int, ok bool) {
 }
 
 // Formats lists the formats.
-func Formats() []string { return []string{Items, GoTest, GoVet, Lines, JUnit} }
+func Formats() []string { return []string{Items, GoTest, GoVet, Lines, JUnit, SARIF, RDJSON, RDJSONL} }
 
 // Input is the report of one execution.
 type Input struct {
@@ -96,6 +101,12 @@ func Convert(format string, in Input) (feedback.Result, error) {
 		convert = goVet
 	case JUnit:
 		convert = junit
+	case SARIF:
+		convert = sarif
+	case RDJSON:
+		convert = rdjson
+	case RDJSONL:
+		convert = rdjsonl
 	default:
 		if in.Pattern == nil {
 			return feedback.Result{}, fmt.Errorf("convert report: format %q needs a pattern", format)
@@ -109,7 +120,7 @@ func Convert(format string, in Input) (feedback.Result, error) {
 	if err := convert(f); err != nil {
 		return feedback.Result{}, err
 	}
-	if in.ExitCode != 0 && len(f.items) == 0 {
+	if in.ExitCode != 0 && len(f.items) == 0 && f.read == 0 {
 		return feedback.Result{}, noReview("exit status %d, but the report holds no finding%s", in.ExitCode, f.said())
 	}
 	return f.result(), nil
@@ -145,6 +156,8 @@ type findings struct {
 	items   []feedback.Item
 	seen    map[string]bool // repeats of one finding are one
 	dropped int             // beyond MaxItems
+	kept    [4]int          // items by severity
+	read    int             // results of formats that also have such as are no findings
 	summary string
 	heard   []string // the first lines that are no finding: why there may be none
 }
@@ -169,24 +182,49 @@ func (f *findings) said() string {
 	return fmt.Sprintf(" (it says %q)", strings.Join(f.heard, "; "))
 }
 
-// add keeps a finding. Its file is as the report has it; rule is what names it in its fingerprint.
+// add keeps a finding. Its file is as the report has it; rule is what names it in its fingerprint, unless the
+// tool gave it one. When there are too many the least severe go first: what blocks must not be lost.
 func (f *findings) add(item feedback.Item, rule string) {
-	item.Fingerprint = f.fingerprint(rule, item.File, item.Line)
+	if item.Fingerprint == "" {
+		item.Fingerprint = f.fingerprint(rule, item.File, item.Line)
+	}
 	key := fmt.Sprintf("%d\x00%s\x00%d\x00%s", item.Severity, item.File, item.Line, item.Description)
 	if f.seen[key] {
 		return
 	}
 	if len(f.items) >= MaxItems {
 		f.dropped++
-		return
+		if !f.makeRoom(item.Severity) {
+			return
+		}
 	}
 	f.seen[key] = true
+	f.kept[item.Severity]++
 	f.items = append(f.items, item)
+}
+
+// makeRoom drops the last of the least severe findings, if they are less severe than this one.
+func (f *findings) makeRoom(severity feedback.Severity) bool {
+	least := feedback.Informational
+	for least > severity && f.kept[least] == 0 {
+		least--
+	}
+	if least <= severity {
+		return false
+	}
+	for i := len(f.items) - 1; i >= 0; i-- {
+		if f.items[i].Severity == least {
+			f.items = slices.Delete(f.items, i, i+1)
+			f.kept[least]--
+			return true
+		}
+	}
+	return false
 }
 
 func (f *findings) fingerprint(rule, file string, line int) string {
 	text := ""
-	if f.in.LineText != nil && line > 0 && file != "" && !path.IsAbs(file) && !strings.HasPrefix(file, "..") {
+	if f.in.LineText != nil && line > 0 && !isElsewhere(file) {
 		text = strings.TrimSpace(f.in.LineText(file, line))
 	}
 	return feedback.Fingerprint(rule, file, text)
@@ -211,7 +249,7 @@ func (f *findings) result() feedback.Result {
 		r.Items = []feedback.Item{}
 	}
 	for i := range r.Items {
-		if file := r.Items[i].File; f.in.Root != "" && file != "" && !path.IsAbs(file) {
+		if file := r.Items[i].File; f.in.Root != "" && file != "" && !path.IsAbs(file) && !strings.Contains(file, "://") {
 			r.Items[i].File = path.Join(f.in.Root, file)
 		}
 	}

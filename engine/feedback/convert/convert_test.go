@@ -112,6 +112,9 @@ func dump(r feedback.Result, err error) string {
 	fmt.Fprintf(&b, "summary: %s\n", r.Summary)
 	for _, i := range r.Items {
 		fmt.Fprintf(&b, "%s %s:%d (%s) %q\n", i.Severity, i.File, i.Line, i.SourceAgent, i.Description)
+		if i.SuggestedFix != "" {
+			fmt.Fprintf(&b, "  fix: %s\n", i.SuggestedFix)
+		}
 		for _, flag := range i.Flags {
 			fmt.Fprintf(&b, "  %s\n", flag)
 		}
@@ -258,7 +261,7 @@ func TestLines(t *testing.T) {
 }
 
 func TestMistakesInTheInput(t *testing.T) {
-	for _, format := range []string{"", "sarif", convert.Items} {
+	for _, format := range []string{"", "checkstyle", convert.Items} {
 		if _, err := convert.Convert(format, convert.Input{}); err == nil || errors.Is(err, convert.ErrNoReview) {
 			t.Errorf("format %q: error %v", format, err)
 		}

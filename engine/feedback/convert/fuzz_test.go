@@ -35,7 +35,7 @@ func checkReport(t *testing.T, format string, in convert.Input) {
 		}
 		return
 	}
-	if in.ExitCode != 0 && len(r.Items) == 0 {
+	if in.ExitCode != 0 && len(r.Items) == 0 && format != convert.SARIF { // whose results may all be suppressed
 		t.Fatal("a failure without a finding counts as a review")
 	}
 	if len(r.Items) > convert.MaxItems {

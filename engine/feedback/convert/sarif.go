@@ -1,0 +1,317 @@
+package convert
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"example.com/pipe/engine/feedback"
+)
+
+// sarifVersion is the one version of SARIF that is read.
+const sarifVersion = "2.1.0"
+
+// keepSARIF is how much is kept of what results refer to, and of results whose rules come after them.
+const keepSARIF = 64 << 20
+
+// sarif reads a report in the Static Analysis Results Interchange Format (OASIS, version 2.1.0). The parts of
+// a run may come in any order, so results are held until their run ends: of each severity as many as a result
+// of ours may have.
+func sarif(f *findings) error {
+	if f.in.Stdout == nil {
+		return noReview("there is no report")
+	}
+	s := &sarifReport{f: f, in: newJSONReader(f.in.Stdout)}
+	version := ""
+	s.in.object(func(name string) {
+		switch name {
+		case "version":
+			if version = s.in.string(100); version != sarifVersion && s.in.err == nil {
+				s.in.fail("the report has version %q, before byte %d, expected SARIF %s", version, s.in.offset(), sarifVersion)
+			}
+		case "runs":
+			s.in.array(func(i int) { s.run(i) })
+		default:
+			s.in.skip()
+		}
+	})
+	if s.in.err == nil && s.in.peek() != 0 {
+		s.in.unexpected("the end of the report")
+	}
+	switch {
+	case s.in.err != nil:
+	case version == "":
+		s.in.fail("the report names no version, expected SARIF %s", sarifVersion)
+	case s.runs == 0:
+		s.in.fail("the report holds no run of a tool")
+	}
+	if s.in.err != nil {
+		return s.in.err
+	}
+	f.sort()
+	f.summary = s.summary()
+	return nil
+}
+
+// sarifReport is a report that is being read.
+type sarifReport struct {
+	f    *findings
+	in   *jsonReader
+	runs int
+
+	suppressed, absent, passed int // results that are no findings
+}
+
+func (s *sarifReport) summary() string {
+	out := fmt.Sprintf("%d findings", len(s.f.items)+s.f.dropped)
+	for _, n := range []struct {
+		count int
+		what  string
+	}{{s.suppressed, "suppressed"}, {s.absent, "absent"}, {s.passed, "without a level"}} {
+		if n.count > 0 {
+			out += fmt.Sprintf(", %d %s", n.count, n.what)
+		}
+	}
+	return out
+}
+
+// sarifRun is a run of a tool that is being read.
+type sarifRun struct {
+	s     *sarifReport
+	in    *jsonReader
+	index int
+
+	tools     []sarifTool // the driver, and its extensions
+	toolRead  bool        // rules of results are known
+	bases     map[string]sarifPlace
+	artifacts []sarifPlace
+	overrides []sarifOverride
+
+	held    [4][]sarifResult // by severity; unknown: their rule says it
+	seen    map[string]bool  // held ones: repeats of a result are one
+	results int
+	kept    int // bytes, of keepSARIF
+}
+
+// sarifPlace is where an artifact lies: a URI, relative to a base that has a name; or an artifact of the run.
+type sarifPlace struct {
+	uri, base string
+	index     int // -1: none
+}
+
+// sarifOverride is the level that one invocation gives a rule.
+type sarifOverride struct {
+	invocation int
+	rule       sarifRuleRef
+	level      string
+}
+
+func (s *sarifReport) run(index int) {
+	r := &sarifRun{s: s, in: s.in, index: index, tools: make([]sarifTool, 1), bases: make(map[string]sarifPlace), seen: make(map[string]bool)}
+	there, elsewhere := false, false
+	s.in.object(func(name string) {
+		switch name {
+		case "tool":
+			r.tool()
+		case "results":
+			there = s.in.array(func(i int) { r.result(i) }) || there
+		case "invocations":
+			s.in.array(func(i int) { r.invocation(i) })
+		case "originalUriBaseIds":
+			s.in.object(func(name string) {
+				p := r.place()
+				r.keep(len(name) + len(p.uri) + len(p.base))
+				r.bases[name] = p
+			})
+		case "artifacts":
+			s.in.array(func(int) { r.artifact() })
+		case "externalPropertyFileReferences":
+			s.in.object(func(name string) {
+				elsewhere = elsewhere || name == "results"
+				s.in.skip()
+			})
+		default:
+			s.in.skip()
+		}
+	})
+	switch {
+	case s.in.err != nil:
+		return
+	case !there && elsewhere:
+		s.in.fail("the results of run %d lie in other files, which are not read; have the tool write them into the report", index+1)
+	case !there:
+		s.in.fail("run %d holds no list of results: its scan was not done", index+1)
+	}
+	s.runs++
+	r.end()
+}
+
+// keep counts what is kept until the run ends.
+func (r *sarifRun) keep(n int) {
+	if r.kept += n + 64; r.kept > keepSARIF {
+		r.in.fail("the report is not read beyond byte %d: run %d holds too much that results refer to, or results before their rules", r.in.offset(), r.index+1)
+	}
+}
+
+func (r *sarifRun) artifact() {
+	p := sarifPlace{index: -1}
+	r.in.object(func(name string) {
+		if name == "location" {
+			p = r.place()
+		} else {
+			r.in.skip()
+		}
+	})
+	r.keep(len(p.uri) + len(p.base))
+	r.artifacts = append(r.artifacts, p)
+}
+
+// place reads an artifactLocation.
+func (r *sarifRun) place() sarifPlace {
+	p := sarifPlace{index: -1}
+	r.in.object(func(name string) {
+		switch name {
+		case "uri":
+			p.uri = r.in.string(maxName)
+		case "uriBaseId":
+			p.base = r.in.string(maxName)
+		case "index":
+			p.index = r.in.int()
+		default:
+			r.in.skip()
+		}
+	})
+	return p
+}
+
+// uri puts a place together. A base that says nothing of where it lies is the folder of the execution, and so
+// are bases that name each other in a circle.
+func (r *sarifRun) uri(p sarifPlace) string {
+	if p.uri == "" && p.index >= 0 && p.index < len(r.artifacts) {
+		p = r.artifacts[p.index]
+	}
+	uri := p.uri
+	for steps, at := 0, p.base; at != "" && !hasScheme(uri) && !strings.HasPrefix(uri, "/"); steps++ {
+		if steps > len(r.bases) || len(uri) > 4*maxName {
+			return p.uri
+		}
+		base := r.bases[at]
+		if base.uri != "" {
+			uri = strings.TrimSuffix(base.uri, "/") + "/" + uri
+		}
+		at = base.base
+	}
+	return uri
+}
+
+func hasScheme(uri string) bool {
+	scheme, _, ok := strings.Cut(uri, ":")
+	return ok && !strings.ContainsAny(scheme, "/?#")
+}
+
+// invocation reads how the tool ran: one that says that it failed is no review.
+func (r *sarifRun) invocation(index int) {
+	ok, why, status := true, "", ""
+	notes := func() {
+		r.in.array(func(int) {
+			level, text := r.notification()
+			if level == "error" && why == "" {
+				why = text
+			}
+		})
+	}
+	r.in.object(func(name string) {
+		switch name {
+		case "executionSuccessful":
+			ok = r.in.bool(true)
+		case "toolExecutionNotifications", "toolConfigurationNotifications":
+			notes()
+		case "exitCodeDescription", "processStartFailureMessage", "exitSignalName":
+			status = cmp.Or(status, r.in.string(300))
+		case "ruleConfigurationOverrides":
+			r.in.array(func(int) { r.override(index) })
+		default:
+			r.in.skip()
+		}
+	})
+	if !ok && r.in.err == nil {
+		said := ""
+		if why = cmp.Or(why, status); why != "" {
+			said = fmt.Sprintf(" (it says %q)", clip(why, 300))
+		}
+		r.in.fail("the report says of run %d that the tool did not succeed%s", r.index+1, said)
+	}
+}
+
+func (r *sarifRun) notification() (level, text string) {
+	r.in.object(func(name string) {
+		switch name {
+		case "level":
+			level = r.in.string(20)
+		case "message":
+			text = r.message().text
+		default:
+			r.in.skip()
+		}
+	})
+	return level, text
+}
+
+func (r *sarifRun) override(invocation int) {
+	o := sarifOverride{invocation: invocation}
+	r.in.object(func(name string) {
+		switch name {
+		case "descriptor":
+			o.rule = r.ruleRef()
+		case "configuration":
+			o.level = r.configuration()
+		default:
+			r.in.skip()
+		}
+	})
+	r.keep(len(o.rule.id) + len(o.level))
+	r.overrides = append(r.overrides, o)
+}
+
+// end turns the results that are held into items.
+func (r *sarifRun) end() {
+	for severity := range r.held {
+		for i := range r.held[severity] {
+			res := &r.held[severity][i]
+			sev := feedback.Severity(severity)
+			if sev == feedback.UnknownSeverity {
+				if sev = r.severity(res); sev == feedback.UnknownSeverity {
+					r.s.passed++
+					continue
+				}
+			}
+			r.item(res, sev)
+			if r.in.err != nil {
+				return
+			}
+		}
+	}
+}
+
+// item gives a result as an item.
+func (r *sarifRun) item(res *sarifResult, severity feedback.Severity) {
+	rule := r.rule(res.rule)
+	id := cmp.Or(res.rule.id, rule.id)
+	message := r.messageOf(res, rule)
+	if message == "" {
+		r.in.fail("result %d of run %d has no message", res.index+1, r.index+1)
+		return
+	}
+	item := feedback.Item{
+		Severity: severity, File: r.s.f.placeURI(r.uri(res.place)), Line: res.line,
+		Description: withRule(message+res.within(), id), SuggestedFix: suggestion(res.fixWords, res.edits),
+		SourceAgent: r.tools[0].name,
+	}
+	if res.security || rule.security {
+		item.Category = "security"
+	}
+	if res.prints != "" {
+		item.Fingerprint = feedback.Fingerprint("sarif", r.tools[0].name, id, item.File, res.prints)
+	}
+	r.s.f.add(item, cmpRule("sarif", id, message))
+}

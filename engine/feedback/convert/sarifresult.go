@@ -1,0 +1,358 @@
+package convert
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"example.com/pipe/engine/feedback"
+)
+
+// sarifResult is a result of which the run has yet to say where it lies and what it means.
+type sarifResult struct {
+	index      int
+	level      string // empty: that of its rule
+	invocation int    // -1: none
+	rule       sarifRuleRef
+	message    sarifMessage
+	place      sarifPlace
+	line       int
+	logical    string // the function, or the like, of a result without a file
+	prints     string // its fingerprints
+	fixWords   string
+	edits      []edit
+	security   bool
+}
+
+func (res *sarifResult) within() string {
+	if res.logical == "" {
+		return ""
+	}
+	return " in " + res.logical
+}
+
+// sarifState is what may make a result none that counts.
+type sarifState struct {
+	kind, baseline string
+	suppressed     bool
+}
+
+// result reads a result and holds it if it may be a finding.
+func (r *sarifRun) result(index int) {
+	res := sarifResult{index: index, invocation: -1, rule: sarifRuleRef{index: -1, component: -1}, place: sarifPlace{index: -1}}
+	var state sarifState
+	var target sarifPlace
+	start := r.in.offset()
+	r.in.object(func(name string) {
+		switch name {
+		case "kind":
+			state.kind = r.in.string(40)
+		case "baselineState":
+			state.baseline = r.in.string(40)
+		case "suppressions":
+			state.suppressed = r.suppressed()
+		case "analysisTarget":
+			target = r.place()
+		default:
+			r.resultMember(&res, name)
+		}
+	})
+	if r.in.err != nil {
+		return
+	}
+	if res.place.uri == "" && res.place.index < 0 && res.logical == "" {
+		res.place = cmp.Or(target, res.place)
+	}
+	switch res.level = strings.ToLower(res.level); res.level {
+	case "", "none", "note", "warning", "error":
+	default:
+		r.in.fail("result %d of run %d, at byte %d, has the level %q, expected none, note, warning or error", index+1, r.index+1, start, clip(res.level, 40))
+		return
+	}
+	r.s.f.read++
+	r.results++
+	switch kind := strings.ToLower(state.kind); {
+	case state.suppressed:
+		r.s.suppressed++
+	case state.baseline == "absent":
+		r.s.absent++
+	case res.level == "none", res.level == "" && kind != "" && kind != "fail":
+		r.s.passed++
+	default:
+		r.hold(res)
+	}
+}
+
+// resultMember reads what a finding is made of.
+func (r *sarifRun) resultMember(res *sarifResult, name string) {
+	switch name {
+	case "level":
+		res.level = r.in.string(40)
+	case "ruleId":
+		res.rule.id = strings.TrimSpace(r.in.string(maxName))
+	case "ruleIndex":
+		res.rule.index = r.in.int()
+	case "rule":
+		ref := r.ruleRef()
+		ref.id = cmp.Or(ref.id, res.rule.id)
+		if ref.index < 0 {
+			ref.index = res.rule.index
+		}
+		res.rule = ref
+	case "message":
+		res.message = r.message()
+	case "locations":
+		r.in.array(func(i int) { r.location(res, i == 0) })
+	case "fingerprints", "partialFingerprints":
+		if p := r.prints(); name == "fingerprints" && p != "" || res.prints == "" {
+			res.prints = p
+		}
+	case "fixes":
+		r.in.array(func(i int) {
+			if i > 0 { // the others are other ways to do the same
+				r.in.skip()
+				return
+			}
+			r.fix(res)
+		})
+	case "properties":
+		res.security = r.isSecurity()
+	case "provenance":
+		r.in.object(func(name string) {
+			if name == "invocationIndex" {
+				res.invocation = r.in.int()
+			} else {
+				r.in.skip()
+			}
+		})
+	default:
+		r.in.skip()
+	}
+}
+
+// hold keeps a result until its run ends. Of those whose severity is known no more are needed than an answer
+// may hold.
+func (r *sarifRun) hold(res sarifResult) {
+	severity := feedback.UnknownSeverity
+	if res.level != "" || r.toolRead && res.invocation < 0 {
+		if severity = r.severity(&res); severity == feedback.UnknownSeverity {
+			r.s.passed++
+			return
+		}
+	}
+	key := fmt.Sprintf("%d\x00%v\x00%v\x00%v\x00%d", severity, res.rule, res.message, res.place, res.line)
+	if r.seen[key] {
+		return
+	}
+	if severity != feedback.UnknownSeverity {
+		if len(r.held[severity]) >= MaxItems {
+			r.s.f.dropped++
+			return
+		}
+	} else if r.keep(2*len(key) + len(res.fixWords) + len(res.edits)*maxEdit); r.in.err != nil {
+		return
+	}
+	r.seen[key] = true
+	for i := range res.edits {
+		if res.edits[i].file == res.place.uri {
+			res.edits[i].file = ""
+		}
+	}
+	r.held[severity] = append(r.held[severity], res)
+}
+
+// severity gives what a result is by its level or that of its rule; unknown: none.
+func (r *sarifRun) severity(res *sarifResult) feedback.Severity {
+	level := res.level
+	if level == "" && res.invocation >= 0 {
+		for _, o := range r.overrides {
+			if o.invocation == res.invocation && o.level != "" && r.rule(o.rule) == r.rule(res.rule) && r.rule(o.rule).id != "" {
+				level = o.level
+			}
+		}
+	}
+	switch cmp.Or(level, r.rule(res.rule).level, "warning") {
+	case "error":
+		return feedback.Blocking
+	case "warning":
+		return feedback.Advisory
+	case "note":
+		return feedback.Informational
+	}
+	return feedback.UnknownSeverity
+}
+
+// suppressed reads suppressions: they hold if there are some and none is still, or was not, granted.
+func (r *sarifRun) suppressed() bool {
+	some, granted := false, true
+	r.in.array(func(int) {
+		some = true
+		r.in.object(func(name string) {
+			if name != "status" {
+				r.in.skip()
+			} else if status := r.in.string(40); status != "" && status != "accepted" {
+				granted = false
+			}
+		})
+	})
+	return some && granted
+}
+
+// location reads one of the places of a result; the first of them counts.
+func (r *sarifRun) location(res *sarifResult, first bool) {
+	if !first {
+		r.in.skip()
+		return
+	}
+	r.in.object(func(name string) {
+		switch name {
+		case "physicalLocation":
+			r.in.object(func(name string) {
+				switch name {
+				case "artifactLocation":
+					res.place = r.place()
+				case "region":
+					res.line = r.region().line
+				default:
+					r.in.skip()
+				}
+			})
+		case "logicalLocations":
+			r.in.array(func(i int) {
+				short, full := r.logical()
+				if i == 0 {
+					res.logical = cmp.Or(full, short)
+				}
+			})
+		default:
+			r.in.skip()
+		}
+	})
+	if res.place.uri != "" || res.place.index >= 0 {
+		res.logical = ""
+	}
+}
+
+func (r *sarifRun) logical() (short, full string) {
+	r.in.object(func(name string) {
+		switch name {
+		case "name":
+			short = r.in.string(300)
+		case "fullyQualifiedName":
+			full = r.in.string(300)
+		default:
+			r.in.skip()
+		}
+	})
+	return short, full
+}
+
+func (r *sarifRun) region() region {
+	p := region{toEnd: true}
+	r.in.object(func(name string) {
+		switch name {
+		case "startLine":
+			p.line = max(r.in.int(), 0)
+		case "startColumn":
+			p.column = max(r.in.int(), 0)
+		case "endLine":
+			p.endLine = max(r.in.int(), 0)
+		case "endColumn":
+			p.endColumn = max(r.in.int(), 0)
+		default:
+			r.in.skip()
+		}
+	})
+	return p
+}
+
+// prints reads an object of fingerprints, of which the names count as well.
+func (r *sarifRun) prints() string {
+	var all []string
+	r.in.object(func(name string) {
+		if print := name + "=" + r.in.string(300); len(all) < 20 {
+			all = append(all, print)
+		}
+	})
+	slices.Sort(all) // sorted: a tool may write them in any order
+	return strings.Join(all, "\x00")
+}
+
+// fix reads what a result suggests.
+func (r *sarifRun) fix(res *sarifResult) {
+	r.in.object(func(name string) {
+		switch name {
+		case "description":
+			res.fixWords = r.message().text
+		case "artifactChanges":
+			r.in.array(func(int) { r.change(res) })
+		default:
+			r.in.skip()
+		}
+	})
+}
+
+func (r *sarifRun) change(res *sarifResult) {
+	file, first := sarifPlace{}, len(res.edits)
+	r.in.object(func(name string) {
+		switch name {
+		case "artifactLocation":
+			file = r.place()
+		case "replacements":
+			r.in.array(func(int) {
+				if e := r.replacement(); len(res.edits) < maxEdits {
+					res.edits = append(res.edits, e)
+				}
+			})
+		default:
+			r.in.skip()
+		}
+	})
+	for i := first; i < len(res.edits); i++ {
+		res.edits[i].file = file.uri
+	}
+}
+
+func (r *sarifRun) replacement() (e edit) {
+	r.in.object(func(name string) {
+		switch name {
+		case "deletedRegion":
+			e.region = r.region()
+		case "insertedContent":
+			r.in.object(func(name string) {
+				if name == "text" {
+					e.text = r.in.string(maxEdit)
+				} else {
+					r.in.skip()
+				}
+			})
+		default:
+			r.in.skip()
+		}
+	})
+	return e
+}
+
+// isSecurity reads properties and reports whether they are those of a matter of security.
+func (r *sarifRun) isSecurity() (yes bool) {
+	if r.in.peek() != '{' {
+		r.in.skip()
+		return false
+	}
+	r.in.object(func(name string) {
+		yes = yes || name == "security-severity"
+		if name != "tags" || r.in.peek() != '[' {
+			r.in.skip()
+			return
+		}
+		r.in.array(func(int) {
+			if r.in.peek() != '"' {
+				r.in.skip()
+				return
+			}
+			yes = strings.EqualFold(r.in.string(100), "security") || yes
+		})
+	})
+	return yes
+}

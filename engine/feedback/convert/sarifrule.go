@@ -1,0 +1,257 @@
+package convert
+
+import (
+	"cmp"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// sarifTool is a component of a tool: its driver, or an extension.
+type sarifTool struct {
+	name    string
+	rules   []*sarifRule
+	byID    map[string]*sarifRule
+	strings map[string]string // messages that all rules share
+}
+
+// sarifRule is a reportingDescriptor of a rule.
+type sarifRule struct {
+	id, name, level string
+	short, full     string
+	messages        map[string]string
+	security        bool
+}
+
+// noRule stands for one that the report does not describe.
+var noRule = &sarifRule{}
+
+// sarifRuleRef names a rule: by its place in a component, or by its id.
+type sarifRuleRef struct {
+	id            string
+	index         int // -1: none
+	component     int // -1: the driver, or the one with the name
+	componentName string
+}
+
+// sarifMessage is a message: its text, or the id of a text of its rule; with what stands for {0}, {1}.
+type sarifMessage struct {
+	text, id  string
+	arguments []string
+}
+
+const maxArguments = 50
+
+func (r *sarifRun) tool() {
+	r.in.object(func(name string) {
+		switch name {
+		case "driver":
+			r.tools[0] = r.component()
+		case "extensions":
+			r.in.array(func(int) {
+				r.tools = append(r.tools, r.component())
+			})
+		default:
+			r.in.skip()
+		}
+	})
+	r.toolRead = true
+}
+
+func (r *sarifRun) component() sarifTool {
+	t := sarifTool{byID: make(map[string]*sarifRule)}
+	r.in.object(func(name string) {
+		switch name {
+		case "name":
+			t.name = strings.TrimSpace(r.in.string(100))
+		case "rules":
+			r.in.array(func(int) {
+				rule := r.readRule()
+				t.rules = append(t.rules, rule)
+				if t.byID[rule.id] == nil && rule.id != "" {
+					t.byID[rule.id] = rule
+				}
+			})
+		case "globalMessageStrings":
+			t.strings = r.messageStrings()
+		default:
+			r.in.skip()
+		}
+	})
+	r.keep(len(t.name))
+	return t
+}
+
+func (r *sarifRun) readRule() *sarifRule {
+	rule := &sarifRule{}
+	r.in.object(func(name string) {
+		switch name {
+		case "id":
+			rule.id = strings.TrimSpace(r.in.string(maxName))
+		case "name":
+			rule.name = r.in.string(300)
+		case "shortDescription":
+			rule.short = r.message().text
+		case "fullDescription":
+			rule.full = r.message().text
+		case "messageStrings":
+			rule.messages = r.messageStrings()
+		case "defaultConfiguration":
+			rule.level = r.configuration()
+		case "properties":
+			rule.security = r.isSecurity()
+		default:
+			r.in.skip()
+		}
+	})
+	r.keep(len(rule.id) + len(rule.name) + len(rule.short) + len(rule.full))
+	return rule
+}
+
+func (r *sarifRun) messageStrings() map[string]string {
+	out := make(map[string]string)
+	r.in.object(func(name string) {
+		out[name] = r.message().text
+		r.keep(len(name) + len(out[name]))
+	})
+	return out
+}
+
+// configuration reads the level of a reportingConfiguration.
+func (r *sarifRun) configuration() (level string) {
+	r.in.object(func(name string) {
+		if name == "level" {
+			level = strings.ToLower(r.in.string(40))
+		} else {
+			r.in.skip()
+		}
+	})
+	switch level {
+	case "", "none", "note", "warning", "error":
+	default:
+		r.in.fail("a rule of run %d, before byte %d, has the level %q, expected none, note, warning or error", r.index+1, r.in.offset(), clip(level, 40))
+	}
+	return level
+}
+
+// ruleRef reads a reportingDescriptorReference.
+func (r *sarifRun) ruleRef() sarifRuleRef {
+	ref := sarifRuleRef{index: -1, component: -1}
+	r.in.object(func(name string) {
+		switch name {
+		case "id":
+			ref.id = strings.TrimSpace(r.in.string(maxName))
+		case "index":
+			ref.index = r.in.int()
+		case "toolComponent":
+			r.in.object(func(name string) {
+				switch name {
+				case "index":
+					ref.component = r.in.int()
+				case "name":
+					ref.componentName = strings.TrimSpace(r.in.string(100))
+				default:
+					r.in.skip()
+				}
+			})
+		default:
+			r.in.skip()
+		}
+	})
+	return ref
+}
+
+// rule finds a rule. Its place comes first: an id may be that of a part of the rule, and such a one is that
+// of the rule with more behind a slash.
+func (r *sarifRun) rule(ref sarifRuleRef) *sarifRule {
+	tools := r.tools[:1]
+	switch {
+	case ref.component >= 0 && ref.component+1 < len(r.tools):
+		tools = r.tools[ref.component+1 : ref.component+2]
+	case ref.componentName != "" && ref.componentName != r.tools[0].name:
+		for i := range r.tools {
+			if r.tools[i].name == ref.componentName {
+				tools = r.tools[i : i+1]
+			}
+		}
+	}
+	if at := ref.index; at >= 0 && at < len(tools[0].rules) {
+		return tools[0].rules[at]
+	}
+	for id := ref.id; id != ""; {
+		for _, t := range [][]sarifTool{tools, r.tools} {
+			for i := range t {
+				if rule := t[i].byID[id]; rule != nil {
+					return rule
+				}
+			}
+		}
+		slash := strings.LastIndexByte(id, '/')
+		id = id[:max(slash, 0)]
+	}
+	return noRule
+}
+
+// message reads a message, or a text in several forms.
+func (r *sarifRun) message() sarifMessage {
+	var m sarifMessage
+	markdown := ""
+	r.in.object(func(name string) {
+		switch name {
+		case "text":
+			m.text = strings.TrimSpace(r.in.string(maxText))
+		case "markdown":
+			markdown = strings.TrimSpace(r.in.string(maxText))
+		case "id":
+			m.id = r.in.string(300)
+		case "arguments":
+			r.in.array(func(int) {
+				if a := r.in.string(500); len(m.arguments) < maxArguments {
+					m.arguments = append(m.arguments, a)
+				}
+			})
+		default:
+			r.in.skip()
+		}
+	})
+	m.text = cmp.Or(m.text, markdown)
+	return m
+}
+
+// messageOf gives the words of a result: its own, the text of its rule that it names, or what its rule is about.
+func (r *sarifRun) messageOf(res *sarifResult, rule *sarifRule) string {
+	m := res.message
+	text := cmp.Or(m.text, rule.messages[m.id])
+	for i := 0; text == "" && m.id != "" && i < len(r.tools); i++ {
+		text = r.tools[i].strings[m.id]
+	}
+	if len(m.arguments) > 0 {
+		text = withArguments(text, m.arguments)
+	}
+	text = embeddedLink.ReplaceAllString(text, "$1")
+	return clip(strings.TrimSpace(cmp.Or(strings.TrimSpace(text), rule.short, rule.full, rule.name, rule.id, res.rule.id)), maxText)
+}
+
+// embeddedLink is a link to another place of the result, which only its words are kept of.
+var embeddedLink = regexp.MustCompile(`\[([^\[\]]+)\]\(\d+\)`)
+
+var placeholder = regexp.MustCompile(`\{\{|\}\}|\{\d{1,3}\}`)
+
+// withArguments puts arguments into a text; doubled braces stand for single ones there.
+func withArguments(text string, arguments []string) string {
+	room := 4 * maxText
+	return placeholder.ReplaceAllStringFunc(text, func(found string) string {
+		switch found {
+		case "{{":
+			return "{"
+		case "}}":
+			return "}"
+		}
+		at, err := strconv.Atoi(found[1 : len(found)-1])
+		if err != nil || at >= len(arguments) || len(arguments[at]) > room {
+			return found
+		}
+		room -= len(arguments[at])
+		return arguments[at]
+	})
+}
