@@ -96,11 +96,11 @@ func (d *decider) failStuck() bool {
 }
 
 // inside gives all that a composite consists of, at every depth.
-func (i *instance) inside() iter.Seq[*instance] {
-	return func(yield func(*instance) bool) { i.visitInside(yield) }
+func inside(i *instance) iter.Seq[*instance] {
+	return func(yield func(*instance) bool) { visitInside(i, yield) }
 }
 
-func (i *instance) visitInside(yield func(*instance) bool) bool {
+func visitInside(i *instance, yield func(*instance) bool) bool {
 	parts := i.items
 	if i.body != nil {
 		if parts = i.body.slots; i.body.final != nil {
@@ -108,7 +108,7 @@ func (i *instance) visitInside(yield func(*instance) bool) bool {
 		}
 	}
 	for _, part := range parts {
-		if !yield(part) || !part.visitInside(yield) {
+		if !yield(part) || !visitInside(part, yield) {
 			return false
 		}
 	}
@@ -159,7 +159,7 @@ func failedOtherwise(i *instance) bool {
 func (d *decider) takeFindings(i *instance) {
 	var found []feedback.Item
 	var taken []string
-	for part := range i.inside() {
+	for part := range inside(i) {
 		for _, item := range d.s.ledger.Open(part.path) {
 			if !slices.Contains(taken, item.ID) {
 				taken = append(taken, item.ID)

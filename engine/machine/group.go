@@ -13,7 +13,7 @@ type turns struct {
 }
 
 // queues reports whether i waits for its turn among the items of a for_each before it may start.
-func (i *instance) queues() bool {
+func queues(i *instance) bool {
 	return i.group != nil && !i.under && i.group.node.ForEach.MaxParallel > 0
 }
 
@@ -96,7 +96,7 @@ func (d *decider) dropItems(i *instance, n int) {
 	for _, item := range i.items[min(n, len(i.items)):] {
 		d.emit(StageNotRun{Stage: item.path, At: d.at, Gone: true})
 		open = append(open, ids(d.s.ledger.Open(item.path))...)
-		for part := range item.inside() {
+		for part := range inside(item) {
 			if part.status == Pending || part.status == Stale {
 				d.emit(StageNotRun{Stage: part.path, At: d.at, Gone: true})
 			}

@@ -318,7 +318,7 @@ func (i *instance) target() *instance {
 
 // targetPath names what target gives, also where the target's for_each was skipped and has no items: a counter goes on
 // when it has.
-func (i *instance) targetPath() string {
+func targetPath(i *instance) string {
 	t := i.target()
 	if i.item >= 0 && t.isGroup() {
 		return fmt.Sprintf("%s[%d]", t.path, i.item)
@@ -354,7 +354,7 @@ func (s *state) placeAll(parts []*instance) {
 func (s *state) place(i *instance) {
 	s.loosen(i)
 	want := s.wantsTurn(i)
-	if i.queues() {
+	if queues(i) {
 		s.queue(i, want)
 		return
 	}
@@ -501,7 +501,7 @@ func (s *state) close(id string) {
 
 // loopOf gives the loop of a review, with its counter at the start if it is new.
 func (s *state) loopOf(i *instance) *loop {
-	pair := feedback.Pair{Source: i.path, Target: i.targetPath()}
+	pair := feedback.Pair{Source: i.path, Target: targetPath(i)}
 	if l := s.loopByKey[pair]; l != nil {
 		return l
 	}
