@@ -546,6 +546,9 @@ func (w *world) summary() string {
 		if strings.Contains(path, "[") {
 			continue // of a for_each that does not run again: its items ended or were cancelled
 		}
+		if strings.Contains(w.text, "rerun=path") && w.m.Node(path).Loop == nil {
+			continue // what does not lie on the path keeps what it gave, if it had run before its needs failed in a later round
+		}
 		lines = append(lines, fmt.Sprintf("stage %s: %s", path, s.status))
 	}
 	slices.Sort(lines)
