@@ -34,7 +34,7 @@ func (o *doctorOptions) checkMachine(ctx context.Context, p *engine.Project) err
 		checkState(p),
 		checkProcesses(),
 	}
-	list = append(list, o.checkAgents(p)...)
+	list = append(list, o.checkPrograms(p)...)
 	bad := 0
 	for _, f := range list {
 		if !f.OK {
@@ -162,21 +162,28 @@ func checkProcesses() finding {
 	return finding{What: "processes", OK: true, Text: "can be looked through"}
 }
 
-// checkAgents asks for the program of each agent of pipe.yaml.
-func (o *doctorOptions) checkAgents(p *engine.Project) []finding {
-	var out []finding
+// checkPrograms asks for the program of each agent and plugin of pipe.yaml.
+func (o *doctorOptions) checkPrograms(p *engine.Project) []finding {
+	out := make([]finding, 0, len(p.Config.Agents)+len(p.Config.Plugins))
 	for _, a := range p.Config.Agents {
-		if len(a.Command) == 0 {
-			continue // a mistake in pipe.yaml, which check reports
+		if len(a.Command) > 0 { // else a mistake in pipe.yaml, which check reports
+			out = append(out, o.checkProgram(p, "agent", a.Name.Value, a.Command[0].Value))
 		}
-		f := finding{What: "agent", Text: a.Name.Value + ": " + a.Command[0].Value}
-		if path, err := proc.LookPath(a.Command[0].Value, p.Root, o.env); err != nil {
-			f.Text += fmt.Sprintf(": %v", err)
-			f.Help = "install it, or change agents." + a.Name.Value + " in " + engine.ConfigFile
-		} else {
-			f.OK, f.Text = true, a.Name.Value+": "+path
+	}
+	for _, pl := range p.Config.Plugins {
+		if len(pl.Command) > 0 {
+			out = append(out, o.checkProgram(p, "plugin", pl.Name.Value, pl.Command[0].Value))
 		}
-		out = append(out, f)
 	}
 	return out
+}
+
+// checkProgram asks for one program, as a start in the workspace would.
+func (o *doctorOptions) checkProgram(p *engine.Project, what, name, program string) finding {
+	path, err := proc.Startable(program, p.Root, o.env)
+	if err != nil {
+		return finding{What: what, Text: fmt.Sprintf("%s: %v", name, err),
+			Help: fmt.Sprintf("install it, or change %ss.%s in %s", what, name, engine.ConfigFile)}
+	}
+	return finding{What: what, OK: true, Text: name + ": " + path}
 }

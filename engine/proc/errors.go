@@ -98,6 +98,9 @@ func startError(spec *Spec, program string, err error) error {
 		e.Detail = fmt.Sprintf("there is no program %q", spec.Path)
 		if _, statErr := os.Stat(resolve(spec.Dir, program)); statErr == nil {
 			e.Detail = fmt.Sprintf("cannot start %q: the interpreter that its first line names is missing", spec.Path)
+			if strings.HasSuffix(firstLine(resolve(spec.Dir, program)), "\r") {
+				e.Detail += "; its lines end in CR LF, expected LF alone, and the CR is taken for a part of the name"
+			}
 		} else if !strings.Contains(spec.Path, "/") {
 			e.Detail = fmt.Sprintf("there is no program %q in PATH", spec.Path)
 		}

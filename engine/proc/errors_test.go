@@ -32,6 +32,7 @@ func TestStartErrors(t *testing.T) {
 		{"below a file", Spec{Path: plain + "/x"}, NotFound, `there is no program "` + plain + `/x"`},
 		{"empty", Spec{}, NotFound, `there is no program "" in PATH`},
 		{"interpreter", Spec{Path: write("odd", "#!/no/such/interpreter\n", 0o700)}, NotFound, "interpreter that its first line names is missing"},
+		{"CR LF", Spec{Path: write("crlf", "#!/bin/sh\r\ntrue\r\n", 0o700)}, NotFound, "its lines end in CR LF, expected LF alone"},
 		{"mode", Spec{Path: plain}, NotPermitted, "permission denied (chmod +x makes a file executable)"},
 		{"mode in PATH", Spec{Path: "plain"}, NotPermitted, `may not execute "plain"`},
 		{"folder", Spec{Path: dir}, NotPermitted, "may not execute"},
@@ -54,10 +55,31 @@ func TestStartErrors(t *testing.T) {
 			if !errors.As(err, &start) || start.Reason != tc.reason || !strings.Contains(err.Error(), tc.want) {
 				t.Fatalf("got %v, want %v: %s", err, tc.reason, tc.want)
 			}
+			if r := tc.reason; (r == NotFound || r == NotPermitted) && tc.spec.Path != "" {
+				if _, before := Startable(tc.spec.Path, tc.spec.Dir, env); before == nil || before.Error() != err.Error() {
+					t.Errorf("asked before: %v, want %v", before, err)
+				}
+			}
 			if res.Started || res.ExitCode != -1 || start.Unwrap() == nil {
 				t.Errorf("result %+v of a process that did not start", res)
 			}
 		})
+	}
+}
+
+// TestStartable asks for programs that can be started.
+func TestStartable(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"sh": "#!/bin/sh\ntrue\n", "env": "#! /usr/bin/env sh", "tab": "#!/bin/sh\t-e\n", "empty": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Startable("./"+name, dir, nil); err != nil || got != "./"+name {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		if got, err := Startable(name, "/", []string{"PATH=" + dir}); err != nil || got != filepath.Join(dir, name) {
+			t.Errorf("%s in PATH: %q, %v", name, got, err)
+		}
 	}
 }
 
