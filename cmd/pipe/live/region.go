@@ -2,7 +2,10 @@ package live
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"example.com/pipe/engine/view"
 )
@@ -101,11 +104,23 @@ func (p *painter) questions(rows int) []string {
 }
 
 func (p *painter) question(q *view.Ask) []string {
-	out := []string{p.asking(q)}
+	return slices.Concat([]string{p.asking(q)}, p.text(q), p.commands(q))
+}
+
+// text gives what is said of a question, with lines broken that are wider than the terminal.
+func (p *painter) text(q *view.Ask) []string {
+	const indent, message = "    ", "| " // which sets what a pipeline says off from commands
+	var out []string
 	for _, l := range q.Text {
-		out = append(out, fit("    "+plain(l), p.width))
+		bar, l := "", plain(l)
+		if said, isSaid := strings.CutPrefix(l, message); isSaid {
+			bar, l = message, said
+		}
+		for line := range strings.SplitSeq(ansi.Wrap(l, max(1, p.width-len(indent)-len(bar)), ""), "\n") {
+			out = append(out, fit(indent+bar+line, p.width))
+		}
 	}
-	return append(out, p.commands(q)...)
+	return out
 }
 
 // asking says what is asked, and where there is room, that no key here answers it.
@@ -120,13 +135,17 @@ func (p *painter) asking(q *view.Ask) string {
 
 // shortened leaves out of a question what there is no room for: first of its text, then of its commands.
 func (p *painter) shortened(q *view.Ask, rows int) []string {
-	commands := p.commands(q)
+	commands, text := p.commands(q), p.text(q)
 	out := []string{p.asking(q)}
 	room := rows - 1 - len(commands)
-	if room > 1 {
-		for _, l := range q.Text[:min(len(q.Text), room-1)] {
-			out = append(out, fit("    "+plain(l), p.width))
+	if n := len(q.Text); n > 1 && n < room { // the beginning of each line says more than the whole of some
+		text = make([]string, n)
+		for i, l := range q.Text {
+			text[i] = fit("    "+plain(l), p.width)
 		}
+	}
+	if room > 0 && len(text) > 0 {
+		out = append(out, text[:min(len(text), room-1)]...)
 		out = append(out, fit("    "+p.dots+" the rest: pipe show "+p.Run, p.width))
 	}
 	out = append(out, commands...)

@@ -107,6 +107,10 @@ func scenes() []scene {
 		machine.ApprovalAsked{Stage: "publish", Iteration: 1, Message: "publish v1.2?\nit goes to everybody"}}
 	add("approval-beside-80x24", 80, 24, feature(), nil, approval...)
 	add("approval-40x20", 40, 20, feature(), nil, append(approval, done("implement", 1, 3), machine.RunWaiting{Reason: "approval"})...)
+	approval[3] = machine.ApprovalAsked{Stage: "publish", Iteration: 1, Message: strings.Repeat("say yes only when all of it was read, ", 12) +
+		strings.Repeat("x", 100) + " end"}
+	add("approval-long-80x40", 80, 40, feature(), nil, approval...)
+	add("approval-long-80x14", 80, 14, feature(), nil, approval...)
 	paused := append(roundTwo(), done("security_verify", 2, 7_000), done("observability_check", 2, 8_000), done("quality_review", 2, 9_000),
 		escalation(), machine.RunPaused{Reason: feedback.ReasonIterationCap})
 	add("escalation-80x24", 80, 24, feature(), nil, paused...)
