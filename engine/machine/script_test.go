@@ -301,6 +301,8 @@ func (s *scriptRun) answer(words []string) machine.Answer {
 			a.Tree.Hash = v
 		case key == "reason":
 			a.Reason = v
+		case key == "by":
+			a.By = v
 		case key == "note":
 			a.Note = v
 		case key == "to":
