@@ -68,7 +68,7 @@ func (p *preparation) check(c *plan.Check) (bool, *value.Object, error) {
 // fails the review: nothing is routed for it.
 func (d *decider) keepsContract(i *instance, action feedback.Action, c feedback.Counter) bool {
 	contract := d.m.plan.Routing
-	if contract == nil {
+	if contract == nil || i.returns() { // a person's rejection is no review
 		return true
 	}
 	given := d.routing(i, action, c)
@@ -105,7 +105,7 @@ func (d *decider) routing(i *instance, action feedback.Action, c feedback.Counte
 			case plan.RoutingSourceStage:
 				v = i.node.ID
 			case plan.RoutingSourceRole:
-				v = i.routedRole().String()
+				v = i.node.Role.String()
 			case plan.RoutingTargetStage:
 				v = target.node.ID
 			case plan.RoutingTargetRole:
@@ -133,15 +133,6 @@ func (d *decider) routing(i *instance, action feedback.Action, c feedback.Counte
 		}
 		return out
 	}
-}
-
-// routedRole is the role of a source. A rejection is a person's review, whatever the stage is for that waited
-// for it.
-func (i *instance) routedRole() plan.Role {
-	if i.returns() {
-		return plan.Review
-	}
-	return i.node.Role
 }
 
 func (d *decider) routedBrief(action feedback.Action, c feedback.Counter, blocking []feedback.Item) value.Value {
