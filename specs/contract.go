@@ -2,7 +2,6 @@ package specs
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -36,9 +35,6 @@ type Schema struct {
 	Optional []*Param
 	Span     source.Span
 }
-
-// bareName is a name that a check can read alone, without an object before it.
-var bareName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // wordsOfExpr are names that mean something else in an expression.
 var wordsOfExpr = [...]string{"true", "false", "nil", "null", "and", "or", "not", "in", "contains", "matches", "startsWith", "endsWith", "let", "if", "else"}

@@ -2,7 +2,6 @@ package specs
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -154,35 +153,6 @@ func (r *reader) str(n *yaml.Node, what string) *Leaf[string] {
 		return nil
 	}
 	return &Leaf[string]{s.Text, s.Span}
-}
-
-// name reads a string that matches a pattern.
-func (r *reader) name(n *yaml.Node, what string, pattern *regexp.Regexp) *Leaf[string] {
-	if n.Kind == yaml.ScalarNode && !isString(n) && !isNull(n) && n.Style&yaml.TaggedStyle == 0 {
-		r.badName(Leaf[string]{n.Value, r.doc.Span(n)}, what, pattern)
-		return nil
-	}
-	l := r.str(n, what)
-	if l == nil || !r.goodName(*l, what, pattern) {
-		return nil
-	}
-	return l
-}
-
-func (r *reader) goodName(l Leaf[string], what string, pattern *regexp.Regexp) bool {
-	if !pattern.MatchString(l.Value) {
-		r.badName(l, what, pattern)
-		return false
-	}
-	if (pattern == stageID || pattern == pipelineName) && len(l.Value) > maxName {
-		r.diags.Errorf(codeValue, l.Span, "%s must have at most %d characters, and %q has %d", what, maxName, short(l.Value), len(l.Value))
-		return false
-	}
-	return true
-}
-
-func (r *reader) badName(l Leaf[string], what string, pattern *regexp.Regexp) {
-	r.diags.Errorf(codeValue, l.Span, "%s must match %s, and %q does not", what, pattern, short(l.Value))
 }
 
 // word reads one of the words that the key may be.

@@ -2,7 +2,6 @@ package specs
 
 import (
 	"math"
-	"regexp"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -16,16 +15,6 @@ import (
 const Version = 1
 
 const codeNewer diag.Code = "newer-version"
-
-var (
-	pipelineName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
-	stageID      = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
-	paramName    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
-	envName      = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-)
-
-// maxName is the most characters of a stage's id and of a pipeline's name: both become names of files.
-const maxName = 80
 
 // ParsePipeline reads a pipeline document. The tree holds what could be read, also of a file that is cut
 // off in the middle; it is never nil. The list holds all mistakes of shape, in the order found.
@@ -162,11 +151,15 @@ var retryKeys = []key[Retry]{
 	{"on", Value{"list of words", []string{"exit", "timeout", "idle", "protocol", "unavailable", "signal", "review_unavailable"}, ""},
 		"all of these", "the [failure classes](#failure-classes) that are tried again",
 		func(r *reader, n *yaml.Node, p *Retry) {
-			r.list(n, `"on" of "retry"`, "failure classes", func(n *yaml.Node) {
+			ok := r.list(n, `"on" of "retry"`, "failure classes", func(n *yaml.Node) {
 				if w := r.word(n, `an entry of "on"`); w != nil && r.fresh(*w, p.On, `"on"`) {
 					p.On = append(p.On, *w)
 				}
 			})
+			if ok && len(n.Content) == 0 {
+				r.diags.Errorf(codeValue, r.doc.Span(n), `"on" of "retry" is empty; nothing would be tried again`).
+					Help = "without the key every class of failure is; to try once write max_attempts: 1"
+			}
 		}},
 }
 var loopDefaultKeys = []key[Loop]{
