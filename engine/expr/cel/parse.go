@@ -73,7 +73,12 @@ func (s *scanned) misplaced(tok antlr.Token) *Problem {
 		return &Problem{At: at, Kind: Syntax, Message: fmt.Sprintf(format, args...)}
 	}
 	if i > 0 && s.tokens[i-1].GetTokenType() == gen.CELLexerDOT && slices.Contains([]string{"true", "false", "null", "in"}, text) {
-		return problem("%q behind a dot is a word of CEL and no name: write x[%q]", text, text)
+		owner := "x"
+		if i > 1 && s.tokens[i-2].GetTokenType() == gen.CELLexerIDENTIFIER {
+			before := s.span(s.tokens[i-2])
+			owner = clip(s.text[before.From:before.To])
+		}
+		return problem("%q behind a dot is a word of CEL and no name: write %s[%q]", text, owner, text)
 	}
 	if s.sentence() && !isLogic(text) && s.wordsAround(i) >= 3 {
 		return s.sentenceProblem()
