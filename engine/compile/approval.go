@@ -59,7 +59,11 @@ func (c *compiler) approval(i int) {
 			at = s.syn.Uses.Span
 		}
 		d := c.diags.Errorf(CodeUnattended, at, "%s asks a person, and nobody attends the run", c.known.Label(i))
-		d.Help = "say what holds without an answer: on_timeout: reject, approve or fail; or let the run be attended"
+		key := "requires_approval"
+		if s.syn.Gate != nil {
+			key = "with"
+		}
+		d.Help = fmt.Sprintf("say what holds without an answer, reject, approve or fail, such as %s: {on_timeout: reject}; or let the run be attended", key)
 	}
 	if c.opt.Unattended && a.OnTimeout != nil && a.Timeout != nil {
 		d := c.diags.Errorf(CodeUnattended, a.Timeout.Span, "nobody attends the run, so %s waits for nothing", c.known.Label(i))

@@ -76,6 +76,9 @@ func (c *compiler) glob(sc *source.Scalar) {
 		if text == "." || text == "./" {
 			d.Help = "write **, or drop allowed_paths: without it all paths are allowed"
 		}
+	case strings.HasPrefix(text, "!"):
+		d := c.diags.Errorf(CodePath, sc.Span, "allowed_paths %q takes nothing away: a pattern says what may be changed, and there are no negations", sc.Text)
+		d.Help = `list what may be changed; a file whose name begins with ! is written with \ before it`
 	case strings.HasSuffix(text, "/"):
 		d := c.diags.Errorf(CodePath, sc.Span, "allowed_paths %q matches no path: only files change, and their paths end in a name", sc.Text)
 		d.Help = "write " + sc.Text + "** for all that lies in it"

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/specs"
 )
@@ -17,6 +18,11 @@ func (c *compiler) settings(p *plan.Plan) {
 	e := c.doc.Escalation
 	if e == nil {
 		return
+	}
+	if !pick(true, c.doc.Attended) {
+		d := c.diags.Warnf(CodeUnattended, e.Span, "nobody attends the run, so no escalation waits, and this never holds")
+		d.Help = "drop escalation, or attended: false"
+		d.Related = []diag.Related{{Span: c.doc.Attended.Span, Message: "nobody attends the run by this"}}
 	}
 	p.Escalation = &plan.Escalation{}
 	if e.Timeout != nil {

@@ -2,6 +2,7 @@ package scope
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"example.com/pipe/engine/diag"
@@ -77,23 +78,27 @@ func (ss *Stages) Lookup(id string, at source.Span, where string) (int, bool) {
 		return 0, false
 	}
 	d := ss.diags.Errorf(CodeUnknownStage, at, "unknown stage %q%s", id, where)
-	d.Help = ss.suggest(id)
+	ids := ss.ids
+	if where != "" { // a key, which can't name a stage of finally
+		ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return ss.List[ss.index[id]].Final })
+	}
+	d.Help = suggest(id, ids)
 	return 0, false
 }
 
-// suggest gives the help for a stage that is not there.
-func (ss *Stages) suggest(id string) string {
-	if s := diag.Suggest(id, ss.ids); s != "" {
+// suggest gives the help for a stage that is not among those that there are.
+func suggest(id string, ids []string) string {
+	if s := diag.Suggest(id, ids); s != "" {
 		return s
 	}
 	const most = 12
 	switch {
-	case len(ss.ids) == 0:
+	case len(ids) == 0:
 		return ""
-	case len(ss.ids) > most:
-		return fmt.Sprintf("the pipeline has %d stages, among them %s", len(ss.ids), quoteAll(ss.ids[:most]))
+	case len(ids) > most:
+		return fmt.Sprintf("the pipeline has %d stages, among them %s", len(ids), quoteAll(ids[:most]))
 	}
-	return "the stages are " + quoteAll(ss.ids)
+	return "the stages are " + quoteAll(ids)
 }
 
 // Label names a stage in a message.
