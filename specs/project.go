@@ -1,6 +1,8 @@
 package specs
 
 import (
+	"strings"
+
 	"gopkg.in/yaml.v3"
 
 	"example.com/pipe/engine/diag"
@@ -102,9 +104,24 @@ func (r *reader) program(n *yaml.Node) (words []Leaf[string]) {
 	case ok && len(words) > 0 && words[0].Value == "":
 		r.diags.Errorf(codeValue, words[0].Span, `the program in "command" is empty`)
 	case !ok && isString(n):
-		(*r.diags)[len(*r.diags)-1].Help = "write it as a list: command: [" + short(n.Value) + "]"
+		(*r.diags)[len(*r.diags)-1].Help = "write it as a list: command: [" + commandList(n.Value) + "]"
 	}
 	return words
+}
+
+// commandList writes a program and its arguments, given in one text, as the entries of a list. A text in which a
+// shell would see more than words is left for its author to part.
+func commandList(text string) string {
+	words := strings.Fields(text)
+	if strings.ContainsAny(text, "\"'\\`$|&;<>(){}*?~\r\n") || len(words) == 0 {
+		return "PROGRAM, ARGUMENT, …"
+	}
+	for i, w := range words {
+		if strings.ContainsAny(w, ",[]:#!%@") {
+			words[i] = document.Quote(w)
+		}
+	}
+	return short(strings.Join(words, ", "))
 }
 
 // command reads an entry of commands: a script alone, or a mapping. It is never nil: a stage may name it
@@ -164,6 +181,10 @@ var commandKeys = func() []key[commandForm] {
 // plugin reads an entry of plugins. It is never nil: a stage may name it also when it is wrong.
 func (r *reader) plugin(name Leaf[string], n *yaml.Node) *Plugin {
 	p := &Plugin{Name: name, Span: name.Span}
+	if name.Value == usesApproval {
+		r.diags.Errorf(codeValue, name.Span, "a plugin can't be called %q: uses: %s is the approval that comes with the language", usesApproval, usesApproval).
+			Help = "give it another name, in uses as well"
+	}
 	what := `plugin "` + short(name.Value) + `"`
 	fs, ok := readKeys(r, n, what, pluginKeys, p)
 	if !ok {
