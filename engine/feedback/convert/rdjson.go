@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/feedback/convert/jsonstream"
 )
 
 // rdjson reads a report in reviewdog's diagnostic format: one object with a list of diagnostics.
@@ -12,12 +13,12 @@ func rdjson(f *findings) error {
 	if f.in.Stdout == nil {
 		return noReview("there is no report")
 	}
-	d := &rdReport{f: f, in: newJSONReader(f.in.Stdout)}
+	d := &rdReport{f: f, in: jsonstream.New(f.in.Stdout)}
 	listed, severity, agent := false, feedback.Blocking, ""
-	d.in.object(func(name string) {
+	d.in.Object(func(name string) {
 		switch name {
 		case "diagnostics":
-			listed = d.in.array(func(i int) { d.diagnostic(i) }) || listed
+			listed = d.in.Array(func(i int) { d.diagnostic(i) }) || listed
 		case "severity":
 			if s := d.severity(); s != feedback.UnknownSeverity {
 				severity = s
@@ -25,14 +26,14 @@ func rdjson(f *findings) error {
 		case "source":
 			agent = d.source()
 		default:
-			d.in.skip()
+			d.in.Skip()
 		}
 	})
-	if d.in.err == nil && d.in.peek() != 0 {
-		d.in.fail(`there is more after the report, at byte %d; a report with a diagnostic a line has the format "rdjsonl"`, d.in.offset())
+	if d.in.Err() == nil && !d.in.End() {
+		d.in.Fail(`there is more after the report, at byte %d; a report with a diagnostic a line has the format "rdjsonl"`, d.in.Offset())
 	}
-	if d.in.err == nil && !listed {
-		d.in.fail(`the report holds no list "diagnostics", which is there and empty when a tool has found nothing`)
+	if d.in.Err() == nil && !listed {
+		d.in.Fail(`the report holds no list "diagnostics", which is there and empty when a tool has found nothing`)
 	}
 	return d.end(severity, agent)
 }
@@ -43,31 +44,31 @@ func rdjsonl(f *findings) error {
 	if f.in.Stdout == nil {
 		return noReview("there is no report")
 	}
-	d := &rdReport{f: f, in: newJSONReader(f.in.Stdout)}
-	for i := 0; d.in.peek() != 0 && d.in.err == nil; i++ {
-		if d.in.peek() != '{' {
-			d.in.unexpected("an object, which is one diagnostic")
+	d := &rdReport{f: f, in: jsonstream.New(f.in.Stdout)}
+	for i := 0; !d.in.End(); i++ {
+		if d.in.Peek() != '{' {
+			d.in.Unexpected("an object, which is one diagnostic")
 			break
 		}
 		d.diagnostic(i)
 	}
-	if d.in.err == nil && d.in.pos < d.in.end {
-		d.in.unexpected("an object, which is one diagnostic")
-	}
 	return d.end(feedback.Blocking, "")
 }
+
+// notRead says that what ended the reading of a report is why there is no review.
+func notRead(err error) error { return fmt.Errorf("%w: %w", ErrNoReview, err) }
 
 // rdReport is a report of diagnostics that is being read.
 type rdReport struct {
 	f  *findings
-	in *jsonReader
+	in *jsonstream.Reader
 }
 
 // end gives what only the whole report says to the items that do not say it themselves: without a severity
 // anywhere they block.
 func (d *rdReport) end(severity feedback.Severity, agent string) error {
-	if d.in.err != nil {
-		return d.in.err
+	if d.in.Err() != nil {
+		return notRead(d.in.Err())
 	}
 	for i := range d.f.items {
 		item := &d.f.items[i]
@@ -87,10 +88,10 @@ func (d *rdReport) diagnostic(index int) {
 	var at region
 	var edits []edit
 	message, code := "", ""
-	d.in.object(func(name string) {
+	d.in.Object(func(name string) {
 		switch name {
 		case "message":
-			message = strings.TrimSpace(d.in.string(maxText))
+			message = strings.TrimSpace(stripColours(d.in.String(maxText)))
 		case "severity":
 			item.Severity = d.severity()
 		case "source":
@@ -100,22 +101,22 @@ func (d *rdReport) diagnostic(index int) {
 		case "location":
 			item.File, at = d.location()
 		case "suggestions":
-			d.in.array(func(int) {
+			d.in.Array(func(int) {
 				if e := d.suggestion(); len(edits) < maxEdits {
 					edits = append(edits, e)
 				}
 			})
 		case "diagnostics":
-			d.in.fail(`entry %d holds a list "diagnostics", at byte %d: such a report has the format "rdjson"`, index+1, d.in.offset())
+			d.in.Fail(`entry %d holds a list "diagnostics", at byte %d: such a report has the format "rdjson"`, index+1, d.in.Offset())
 		default:
-			d.in.skip()
+			d.in.Skip()
 		}
 	})
-	if d.in.err != nil {
+	if d.in.Err() != nil {
 		return
 	}
 	if message == "" {
-		d.in.fail("diagnostic %d has no message, before byte %d", index+1, d.in.offset())
+		d.in.Fail("diagnostic %d has no message, before byte %d", index+1, d.in.Offset())
 		return
 	}
 	d.f.read++
@@ -142,15 +143,15 @@ var rdSeverities = []string{"UNKNOWN_SEVERITY", "ERROR", "WARNING", "INFO"}
 
 // severity reads a word, or its number as the format's definition counts them.
 func (d *rdReport) severity() feedback.Severity {
-	at, word, number := d.in.offset(), "", -1
-	switch c := d.in.peek(); {
+	at, word, number := d.in.Offset(), "", -1
+	switch c := d.in.Peek(); {
 	case c == '"':
-		word = d.in.string(100)
+		word = d.in.String(100)
 	case c == 'n':
-		d.in.null()
+		d.in.Skip()
 		return feedback.UnknownSeverity
 	default:
-		number = d.in.int()
+		number = d.in.Int()
 		word = fmt.Sprint(number)
 	}
 	for i, known := range rdSeverities {
@@ -158,7 +159,7 @@ func (d *rdReport) severity() feedback.Severity {
 			return []feedback.Severity{feedback.UnknownSeverity, feedback.Blocking, feedback.Advisory, feedback.Informational}[i]
 		}
 	}
-	d.in.fail("severity %q at byte %d is not known, expected ERROR, WARNING or INFO", clip(word, 100), at)
+	d.in.Fail("severity %q at byte %d is not known, expected ERROR, WARNING or INFO", clip(word, 100), at)
 	return feedback.UnknownSeverity
 }
 
@@ -166,25 +167,25 @@ func (d *rdReport) source() string { return clip(d.member("name"), 100) }
 
 // member reads an object of which one text is wanted.
 func (d *rdReport) member(wanted string) (text string) {
-	d.in.object(func(name string) {
+	d.in.Object(func(name string) {
 		if name == wanted {
-			text = strings.TrimSpace(d.in.string(200))
+			text = strings.TrimSpace(d.in.String(200))
 		} else {
-			d.in.skip()
+			d.in.Skip()
 		}
 	})
 	return text
 }
 
 func (d *rdReport) location() (file string, at region) {
-	d.in.object(func(name string) {
+	d.in.Object(func(name string) {
 		switch name {
 		case "path":
-			file = d.f.placeFile(d.in.string(maxName))
+			file = d.f.placeFile(d.in.String(maxName))
 		case "range":
 			at = d.region()
 		default:
-			d.in.skip()
+			d.in.Skip()
 		}
 	})
 	return file, at
@@ -192,40 +193,40 @@ func (d *rdReport) location() (file string, at region) {
 
 func (d *rdReport) region() (r region) {
 	position := func() (line, column int) {
-		d.in.object(func(name string) {
+		d.in.Object(func(name string) {
 			switch name {
 			case "line":
-				line = max(d.in.int(), 0)
+				line = max(d.in.Int(), 0)
 			case "column":
-				column = max(d.in.int(), 0)
+				column = max(d.in.Int(), 0)
 			default:
-				d.in.skip()
+				d.in.Skip()
 			}
 		})
 		return line, column
 	}
-	d.in.object(func(name string) {
+	d.in.Object(func(name string) {
 		switch name {
 		case "start":
 			r.line, r.column = position()
 		case "end":
 			r.endLine, r.endColumn = position()
 		default:
-			d.in.skip()
+			d.in.Skip()
 		}
 	})
 	return r
 }
 
 func (d *rdReport) suggestion() (e edit) {
-	d.in.object(func(name string) {
+	d.in.Object(func(name string) {
 		switch name {
 		case "text":
-			e.text = d.in.string(maxEdit)
+			e.text = d.in.String(maxEdit)
 		case "range":
 			e.region = d.region()
 		default:
-			d.in.skip()
+			d.in.Skip()
 		}
 	})
 	return e

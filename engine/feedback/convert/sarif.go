@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/feedback/convert/jsonstream"
 )
 
 // sarifVersion is the one version of SARIF that is read.
@@ -21,32 +22,32 @@ func sarif(f *findings) error {
 	if f.in.Stdout == nil {
 		return noReview("there is no report")
 	}
-	s := &sarifReport{f: f, in: newJSONReader(f.in.Stdout)}
+	s := &sarifReport{f: f, in: jsonstream.New(f.in.Stdout)}
 	version := ""
-	s.in.object(func(name string) {
+	s.in.Object(func(name string) {
 		switch name {
 		case "version":
-			if version = s.in.string(100); version != sarifVersion && s.in.err == nil {
-				s.in.fail("the report has version %q, before byte %d, expected SARIF %s", version, s.in.offset(), sarifVersion)
+			if version = s.in.String(100); version != sarifVersion && s.in.Err() == nil {
+				s.in.Fail("the report has version %q, before byte %d, expected SARIF %s", version, s.in.Offset(), sarifVersion)
 			}
 		case "runs":
-			s.in.array(func(i int) { s.run(i) })
+			s.in.Array(func(i int) { s.run(i) })
 		default:
-			s.in.skip()
+			s.in.Skip()
 		}
 	})
-	if s.in.err == nil && s.in.peek() != 0 {
-		s.in.unexpected("the end of the report")
+	if s.in.Err() == nil && !s.in.End() {
+		s.in.Unexpected("the end of the report")
 	}
 	switch {
-	case s.in.err != nil:
+	case s.in.Err() != nil:
 	case version == "":
-		s.in.fail("the report names no version, expected SARIF %s", sarifVersion)
+		s.in.Fail("the report names no version, expected SARIF %s", sarifVersion)
 	case s.runs == 0:
-		s.in.fail("the report holds no run of a tool")
+		s.in.Fail("the report holds no run of a tool")
 	}
-	if s.in.err != nil {
-		return s.in.err
+	if s.in.Err() != nil {
+		return notRead(s.in.Err())
 	}
 	f.sort()
 	f.summary = s.summary()
@@ -56,7 +57,7 @@ func sarif(f *findings) error {
 // sarifReport is a report that is being read.
 type sarifReport struct {
 	f    *findings
-	in   *jsonReader
+	in   *jsonstream.Reader
 	runs int
 
 	suppressed, absent, passed int // results that are no findings
@@ -77,9 +78,8 @@ func (s *sarifReport) summary() string {
 
 // sarifRun is a run of a tool that is being read.
 type sarifRun struct {
-	s     *sarifReport
-	in    *jsonReader
-	index int
+	sarifParts
+	s *sarifReport
 
 	tools     []sarifTool // the driver, and its extensions
 	toolRead  bool        // rules of results are known
@@ -87,10 +87,15 @@ type sarifRun struct {
 	artifacts []sarifPlace
 	overrides []sarifOverride
 
-	held    [4][]sarifResult // by severity; unknown: their rule says it
-	seen    map[string]bool  // held ones: repeats of a result are one
-	results int
-	kept    int // bytes, of keepSARIF
+	held [4][]sarifResult // by severity; unknown: their rule says it
+	seen map[string]bool  // held ones: repeats of a result are one
+}
+
+// sarifParts reads what stands in several places of a run.
+type sarifParts struct {
+	in    *jsonstream.Reader
+	index int // of the run
+	kept  int // bytes, of keepSARIF
 }
 
 // sarifPlace is where an artifact lies: a URI, relative to a base that has a name; or an artifact of the run.
@@ -107,59 +112,59 @@ type sarifOverride struct {
 }
 
 func (s *sarifReport) run(index int) {
-	r := &sarifRun{s: s, in: s.in, index: index, tools: make([]sarifTool, 1), bases: make(map[string]sarifPlace), seen: make(map[string]bool)}
+	r := &sarifRun{s: s, sarifParts: sarifParts{in: s.in, index: index}, tools: make([]sarifTool, 1), bases: make(map[string]sarifPlace), seen: make(map[string]bool)}
 	there, elsewhere := false, false
-	s.in.object(func(name string) {
+	s.in.Object(func(name string) {
 		switch name {
 		case "tool":
 			r.tool()
 		case "results":
-			there = s.in.array(func(i int) { r.result(i) }) || there
+			there = s.in.Array(func(i int) { r.result(i) }) || there
 		case "invocations":
-			s.in.array(func(i int) { r.invocation(i) })
+			s.in.Array(func(i int) { r.invocation(i) })
 		case "originalUriBaseIds":
-			s.in.object(func(name string) {
+			s.in.Object(func(name string) {
 				p := r.place()
 				r.keep(len(name) + len(p.uri) + len(p.base))
 				r.bases[name] = p
 			})
 		case "artifacts":
-			s.in.array(func(int) { r.artifact() })
+			s.in.Array(func(int) { r.artifact() })
 		case "externalPropertyFileReferences":
-			s.in.object(func(name string) {
+			s.in.Object(func(name string) {
 				elsewhere = elsewhere || name == "results"
-				s.in.skip()
+				s.in.Skip()
 			})
 		default:
-			s.in.skip()
+			s.in.Skip()
 		}
 	})
 	switch {
-	case s.in.err != nil:
+	case s.in.Err() != nil:
 		return
 	case !there && elsewhere:
-		s.in.fail("the results of run %d lie in other files, which are not read; have the tool write them into the report", index+1)
+		s.in.Fail("the results of run %d lie in other files, which are not read; have the tool write them into the report", index+1)
 	case !there:
-		s.in.fail("run %d holds no list of results: its scan was not done", index+1)
+		s.in.Fail("run %d holds no list of results: its scan was not done", index+1)
 	}
 	s.runs++
 	r.end()
 }
 
 // keep counts what is kept until the run ends.
-func (r *sarifRun) keep(n int) {
+func (r *sarifParts) keep(n int) {
 	if r.kept += n + 64; r.kept > keepSARIF {
-		r.in.fail("the report is not read beyond byte %d: run %d holds too much that results refer to, or results before their rules", r.in.offset(), r.index+1)
+		r.in.Fail("the report is not read beyond byte %d: run %d holds too much that results refer to, or results before their rules", r.in.Offset(), r.index+1)
 	}
 }
 
 func (r *sarifRun) artifact() {
 	p := sarifPlace{index: -1}
-	r.in.object(func(name string) {
+	r.in.Object(func(name string) {
 		if name == "location" {
 			p = r.place()
 		} else {
-			r.in.skip()
+			r.in.Skip()
 		}
 	})
 	r.keep(len(p.uri) + len(p.base))
@@ -167,18 +172,18 @@ func (r *sarifRun) artifact() {
 }
 
 // place reads an artifactLocation.
-func (r *sarifRun) place() sarifPlace {
+func (r *sarifParts) place() sarifPlace {
 	p := sarifPlace{index: -1}
-	r.in.object(func(name string) {
+	r.in.Object(func(name string) {
 		switch name {
 		case "uri":
-			p.uri = r.in.string(maxName)
+			p.uri = r.in.String(maxName)
 		case "uriBaseId":
-			p.base = r.in.string(maxName)
+			p.base = r.in.String(maxName)
 		case "index":
-			p.index = r.in.int()
+			p.index = r.in.Int()
 		default:
-			r.in.skip()
+			r.in.Skip()
 		}
 	})
 	return p
@@ -206,52 +211,52 @@ func (r *sarifRun) uri(p sarifPlace) string {
 
 func hasScheme(uri string) bool {
 	scheme, _, ok := strings.Cut(uri, ":")
-	return ok && !strings.ContainsAny(scheme, "/?#")
+	return ok && isScheme(scheme)
 }
 
 // invocation reads how the tool ran: one that says that it failed is no review.
 func (r *sarifRun) invocation(index int) {
 	ok, why, status := true, "", ""
 	notes := func() {
-		r.in.array(func(int) {
+		r.in.Array(func(int) {
 			level, text := r.notification()
 			if level == "error" && why == "" {
 				why = text
 			}
 		})
 	}
-	r.in.object(func(name string) {
+	r.in.Object(func(name string) {
 		switch name {
 		case "executionSuccessful":
-			ok = r.in.bool(true)
+			ok = r.in.Bool(true)
 		case "toolExecutionNotifications", "toolConfigurationNotifications":
 			notes()
 		case "exitCodeDescription", "processStartFailureMessage", "exitSignalName":
-			status = cmp.Or(status, r.in.string(300))
+			status = cmp.Or(status, r.in.String(300))
 		case "ruleConfigurationOverrides":
-			r.in.array(func(int) { r.override(index) })
+			r.in.Array(func(int) { r.override(index) })
 		default:
-			r.in.skip()
+			r.in.Skip()
 		}
 	})
-	if !ok && r.in.err == nil {
+	if !ok && r.in.Err() == nil {
 		said := ""
 		if why = cmp.Or(why, status); why != "" {
 			said = fmt.Sprintf(" (it says %q)", clip(why, 300))
 		}
-		r.in.fail("the report says of run %d that the tool did not succeed%s", r.index+1, said)
+		r.in.Fail("the report says of run %d that the tool did not succeed%s", r.index+1, said)
 	}
 }
 
-func (r *sarifRun) notification() (level, text string) {
-	r.in.object(func(name string) {
+func (r *sarifParts) notification() (level, text string) {
+	r.in.Object(func(name string) {
 		switch name {
 		case "level":
-			level = r.in.string(20)
+			level = r.in.String(20)
 		case "message":
 			text = r.message().text
 		default:
-			r.in.skip()
+			r.in.Skip()
 		}
 	})
 	return level, text
@@ -259,14 +264,14 @@ func (r *sarifRun) notification() (level, text string) {
 
 func (r *sarifRun) override(invocation int) {
 	o := sarifOverride{invocation: invocation}
-	r.in.object(func(name string) {
+	r.in.Object(func(name string) {
 		switch name {
 		case "descriptor":
 			o.rule = r.ruleRef()
 		case "configuration":
 			o.level = r.configuration()
 		default:
-			r.in.skip()
+			r.in.Skip()
 		}
 	})
 	r.keep(len(o.rule.id) + len(o.level))
@@ -286,7 +291,7 @@ func (r *sarifRun) end() {
 				}
 			}
 			r.item(res, sev)
-			if r.in.err != nil {
+			if r.in.Err() != nil {
 				return
 			}
 		}
@@ -299,7 +304,7 @@ func (r *sarifRun) item(res *sarifResult, severity feedback.Severity) {
 	id := cmp.Or(res.rule.id, rule.id)
 	message := r.messageOf(res, rule)
 	if message == "" {
-		r.in.fail("result %d of run %d has no message", res.index+1, r.index+1)
+		r.in.Fail("result %d of run %d has no message", res.index+1, r.index+1)
 		return
 	}
 	item := feedback.Item{

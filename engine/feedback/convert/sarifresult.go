@@ -43,13 +43,13 @@ func (r *sarifRun) result(index int) {
 	res := sarifResult{index: index, invocation: -1, rule: sarifRuleRef{index: -1, component: -1}, place: sarifPlace{index: -1}}
 	var state sarifState
 	var target sarifPlace
-	start := r.in.offset()
-	r.in.object(func(name string) {
+	start := r.in.Offset()
+	r.in.Object(func(name string) {
 		switch name {
 		case "kind":
-			state.kind = r.in.string(40)
+			state.kind = r.in.String(40)
 		case "baselineState":
-			state.baseline = r.in.string(40)
+			state.baseline = r.in.String(40)
 		case "suppressions":
 			state.suppressed = r.suppressed()
 		case "analysisTarget":
@@ -58,7 +58,7 @@ func (r *sarifRun) result(index int) {
 			r.resultMember(&res, name)
 		}
 	})
-	if r.in.err != nil {
+	if r.in.Err() != nil {
 		return
 	}
 	if res.place.uri == "" && res.place.index < 0 && res.logical == "" {
@@ -67,11 +67,10 @@ func (r *sarifRun) result(index int) {
 	switch res.level = strings.ToLower(res.level); res.level {
 	case "", "none", "note", "warning", "error":
 	default:
-		r.in.fail("result %d of run %d, at byte %d, has the level %q, expected none, note, warning or error", index+1, r.index+1, start, clip(res.level, 40))
+		r.in.Fail("result %d of run %d, at byte %d, has the level %q, expected none, note, warning or error", index+1, r.index+1, start, clip(res.level, 40))
 		return
 	}
 	r.s.f.read++
-	r.results++
 	switch kind := strings.ToLower(state.kind); {
 	case state.suppressed:
 		r.s.suppressed++
@@ -88,11 +87,11 @@ func (r *sarifRun) result(index int) {
 func (r *sarifRun) resultMember(res *sarifResult, name string) {
 	switch name {
 	case "level":
-		res.level = r.in.string(40)
+		res.level = r.in.String(40)
 	case "ruleId":
-		res.rule.id = strings.TrimSpace(r.in.string(maxName))
+		res.rule.id = strings.TrimSpace(r.in.String(maxName))
 	case "ruleIndex":
-		res.rule.index = r.in.int()
+		res.rule.index = r.in.Int()
 	case "rule":
 		ref := r.ruleRef()
 		ref.id = cmp.Or(ref.id, res.rule.id)
@@ -103,15 +102,15 @@ func (r *sarifRun) resultMember(res *sarifResult, name string) {
 	case "message":
 		res.message = r.message()
 	case "locations":
-		r.in.array(func(i int) { r.location(res, i == 0) })
+		r.in.Array(func(i int) { r.location(res, i == 0) })
 	case "fingerprints", "partialFingerprints":
 		if p := r.prints(); name == "fingerprints" && p != "" || res.prints == "" {
 			res.prints = p
 		}
 	case "fixes":
-		r.in.array(func(i int) {
+		r.in.Array(func(i int) {
 			if i > 0 { // the others are other ways to do the same
-				r.in.skip()
+				r.in.Skip()
 				return
 			}
 			r.fix(res)
@@ -119,15 +118,15 @@ func (r *sarifRun) resultMember(res *sarifResult, name string) {
 	case "properties":
 		res.security = r.isSecurity()
 	case "provenance":
-		r.in.object(func(name string) {
+		r.in.Object(func(name string) {
 			if name == "invocationIndex" {
-				res.invocation = r.in.int()
+				res.invocation = r.in.Int()
 			} else {
-				r.in.skip()
+				r.in.Skip()
 			}
 		})
 	default:
-		r.in.skip()
+		r.in.Skip()
 	}
 }
 
@@ -150,7 +149,7 @@ func (r *sarifRun) hold(res sarifResult) {
 			r.s.f.dropped++
 			return
 		}
-	} else if r.keep(2*len(key) + len(res.fixWords) + len(res.edits)*maxEdit); r.in.err != nil {
+	} else if r.keep(2*len(key) + len(res.fixWords) + len(res.edits)*maxEdit); r.in.Err() != nil {
 		return
 	}
 	r.seen[key] = true
@@ -184,14 +183,14 @@ func (r *sarifRun) severity(res *sarifResult) feedback.Severity {
 }
 
 // suppressed reads suppressions: they hold if there are some and none is still, or was not, granted.
-func (r *sarifRun) suppressed() bool {
+func (r *sarifParts) suppressed() bool {
 	some, granted := false, true
-	r.in.array(func(int) {
+	r.in.Array(func(int) {
 		some = true
-		r.in.object(func(name string) {
+		r.in.Object(func(name string) {
 			if name != "status" {
-				r.in.skip()
-			} else if status := r.in.string(40); status != "" && status != "accepted" {
+				r.in.Skip()
+			} else if status := r.in.String(40); status != "" && status != "accepted" {
 				granted = false
 			}
 		})
@@ -202,31 +201,31 @@ func (r *sarifRun) suppressed() bool {
 // location reads one of the places of a result; the first of them counts.
 func (r *sarifRun) location(res *sarifResult, first bool) {
 	if !first {
-		r.in.skip()
+		r.in.Skip()
 		return
 	}
-	r.in.object(func(name string) {
+	r.in.Object(func(name string) {
 		switch name {
 		case "physicalLocation":
-			r.in.object(func(name string) {
+			r.in.Object(func(name string) {
 				switch name {
 				case "artifactLocation":
 					res.place = r.place()
 				case "region":
 					res.line = r.region().line
 				default:
-					r.in.skip()
+					r.in.Skip()
 				}
 			})
 		case "logicalLocations":
-			r.in.array(func(i int) {
+			r.in.Array(func(i int) {
 				short, full := r.logical()
 				if i == 0 {
 					res.logical = cmp.Or(full, short)
 				}
 			})
 		default:
-			r.in.skip()
+			r.in.Skip()
 		}
 	})
 	if res.place.uri != "" || res.place.index >= 0 {
@@ -234,44 +233,44 @@ func (r *sarifRun) location(res *sarifResult, first bool) {
 	}
 }
 
-func (r *sarifRun) logical() (short, full string) {
-	r.in.object(func(name string) {
+func (r *sarifParts) logical() (short, full string) {
+	r.in.Object(func(name string) {
 		switch name {
 		case "name":
-			short = r.in.string(300)
+			short = r.in.String(300)
 		case "fullyQualifiedName":
-			full = r.in.string(300)
+			full = r.in.String(300)
 		default:
-			r.in.skip()
+			r.in.Skip()
 		}
 	})
 	return short, full
 }
 
-func (r *sarifRun) region() region {
+func (r *sarifParts) region() region {
 	p := region{toEnd: true}
-	r.in.object(func(name string) {
+	r.in.Object(func(name string) {
 		switch name {
 		case "startLine":
-			p.line = max(r.in.int(), 0)
+			p.line = max(r.in.Int(), 0)
 		case "startColumn":
-			p.column = max(r.in.int(), 0)
+			p.column = max(r.in.Int(), 0)
 		case "endLine":
-			p.endLine = max(r.in.int(), 0)
+			p.endLine = max(r.in.Int(), 0)
 		case "endColumn":
-			p.endColumn = max(r.in.int(), 0)
+			p.endColumn = max(r.in.Int(), 0)
 		default:
-			r.in.skip()
+			r.in.Skip()
 		}
 	})
 	return p
 }
 
 // prints reads an object of fingerprints, of which the names count as well.
-func (r *sarifRun) prints() string {
+func (r *sarifParts) prints() string {
 	var all []string
-	r.in.object(func(name string) {
-		if print := name + "=" + r.in.string(300); len(all) < 20 {
+	r.in.Object(func(name string) {
+		if print := name + "=" + r.in.String(300); len(all) < 20 {
 			all = append(all, print)
 		}
 	})
@@ -281,32 +280,32 @@ func (r *sarifRun) prints() string {
 
 // fix reads what a result suggests.
 func (r *sarifRun) fix(res *sarifResult) {
-	r.in.object(func(name string) {
+	r.in.Object(func(name string) {
 		switch name {
 		case "description":
 			res.fixWords = r.message().text
 		case "artifactChanges":
-			r.in.array(func(int) { r.change(res) })
+			r.in.Array(func(int) { r.change(res) })
 		default:
-			r.in.skip()
+			r.in.Skip()
 		}
 	})
 }
 
 func (r *sarifRun) change(res *sarifResult) {
 	file, first := sarifPlace{}, len(res.edits)
-	r.in.object(func(name string) {
+	r.in.Object(func(name string) {
 		switch name {
 		case "artifactLocation":
 			file = r.place()
 		case "replacements":
-			r.in.array(func(int) {
+			r.in.Array(func(int) {
 				if e := r.replacement(); len(res.edits) < maxEdits {
 					res.edits = append(res.edits, e)
 				}
 			})
 		default:
-			r.in.skip()
+			r.in.Skip()
 		}
 	})
 	for i := first; i < len(res.edits); i++ {
@@ -314,44 +313,44 @@ func (r *sarifRun) change(res *sarifResult) {
 	}
 }
 
-func (r *sarifRun) replacement() (e edit) {
-	r.in.object(func(name string) {
+func (r *sarifParts) replacement() (e edit) {
+	r.in.Object(func(name string) {
 		switch name {
 		case "deletedRegion":
 			e.region = r.region()
 		case "insertedContent":
-			r.in.object(func(name string) {
+			r.in.Object(func(name string) {
 				if name == "text" {
-					e.text = r.in.string(maxEdit)
+					e.text = r.in.String(maxEdit)
 				} else {
-					r.in.skip()
+					r.in.Skip()
 				}
 			})
 		default:
-			r.in.skip()
+			r.in.Skip()
 		}
 	})
 	return e
 }
 
 // isSecurity reads properties and reports whether they are those of a matter of security.
-func (r *sarifRun) isSecurity() (yes bool) {
-	if r.in.peek() != '{' {
-		r.in.skip()
+func (r *sarifParts) isSecurity() (yes bool) {
+	if r.in.Peek() != '{' {
+		r.in.Skip()
 		return false
 	}
-	r.in.object(func(name string) {
+	r.in.Object(func(name string) {
 		yes = yes || name == "security-severity"
-		if name != "tags" || r.in.peek() != '[' {
-			r.in.skip()
+		if name != "tags" || r.in.Peek() != '[' {
+			r.in.Skip()
 			return
 		}
-		r.in.array(func(int) {
-			if r.in.peek() != '"' {
-				r.in.skip()
+		r.in.Array(func(int) {
+			if r.in.Peek() != '"' {
+				r.in.Skip()
 				return
 			}
-			yes = strings.EqualFold(r.in.string(100), "security") || yes
+			yes = strings.EqualFold(r.in.String(100), "security") || yes
 		})
 	})
 	return yes

@@ -43,29 +43,29 @@ type sarifMessage struct {
 const maxArguments = 50
 
 func (r *sarifRun) tool() {
-	r.in.object(func(name string) {
+	r.in.Object(func(name string) {
 		switch name {
 		case "driver":
 			r.tools[0] = r.component()
 		case "extensions":
-			r.in.array(func(int) {
+			r.in.Array(func(int) {
 				r.tools = append(r.tools, r.component())
 			})
 		default:
-			r.in.skip()
+			r.in.Skip()
 		}
 	})
 	r.toolRead = true
 }
 
-func (r *sarifRun) component() sarifTool {
+func (r *sarifParts) component() sarifTool {
 	t := sarifTool{byID: make(map[string]*sarifRule)}
-	r.in.object(func(name string) {
+	r.in.Object(func(name string) {
 		switch name {
 		case "name":
-			t.name = strings.TrimSpace(r.in.string(100))
+			t.name = strings.TrimSpace(r.in.String(100))
 		case "rules":
-			r.in.array(func(int) {
+			r.in.Array(func(int) {
 				rule := r.readRule()
 				t.rules = append(t.rules, rule)
 				if t.byID[rule.id] == nil && rule.id != "" {
@@ -75,21 +75,21 @@ func (r *sarifRun) component() sarifTool {
 		case "globalMessageStrings":
 			t.strings = r.messageStrings()
 		default:
-			r.in.skip()
+			r.in.Skip()
 		}
 	})
 	r.keep(len(t.name))
 	return t
 }
 
-func (r *sarifRun) readRule() *sarifRule {
+func (r *sarifParts) readRule() *sarifRule {
 	rule := &sarifRule{}
-	r.in.object(func(name string) {
+	r.in.Object(func(name string) {
 		switch name {
 		case "id":
-			rule.id = strings.TrimSpace(r.in.string(maxName))
+			rule.id = strings.TrimSpace(r.in.String(maxName))
 		case "name":
-			rule.name = r.in.string(300)
+			rule.name = r.in.String(300)
 		case "shortDescription":
 			rule.short = r.message().text
 		case "fullDescription":
@@ -101,16 +101,16 @@ func (r *sarifRun) readRule() *sarifRule {
 		case "properties":
 			rule.security = r.isSecurity()
 		default:
-			r.in.skip()
+			r.in.Skip()
 		}
 	})
 	r.keep(len(rule.id) + len(rule.name) + len(rule.short) + len(rule.full))
 	return rule
 }
 
-func (r *sarifRun) messageStrings() map[string]string {
+func (r *sarifParts) messageStrings() map[string]string {
 	out := make(map[string]string)
-	r.in.object(func(name string) {
+	r.in.Object(func(name string) {
 		out[name] = r.message().text
 		r.keep(len(name) + len(out[name]))
 	})
@@ -118,44 +118,44 @@ func (r *sarifRun) messageStrings() map[string]string {
 }
 
 // configuration reads the level of a reportingConfiguration.
-func (r *sarifRun) configuration() (level string) {
-	r.in.object(func(name string) {
+func (r *sarifParts) configuration() (level string) {
+	r.in.Object(func(name string) {
 		if name == "level" {
-			level = strings.ToLower(r.in.string(40))
+			level = strings.ToLower(r.in.String(40))
 		} else {
-			r.in.skip()
+			r.in.Skip()
 		}
 	})
 	switch level {
 	case "", "none", "note", "warning", "error":
 	default:
-		r.in.fail("a rule of run %d, before byte %d, has the level %q, expected none, note, warning or error", r.index+1, r.in.offset(), clip(level, 40))
+		r.in.Fail("a rule of run %d, before byte %d, has the level %q, expected none, note, warning or error", r.index+1, r.in.Offset(), clip(level, 40))
 	}
 	return level
 }
 
 // ruleRef reads a reportingDescriptorReference.
-func (r *sarifRun) ruleRef() sarifRuleRef {
+func (r *sarifParts) ruleRef() sarifRuleRef {
 	ref := sarifRuleRef{index: -1, component: -1}
-	r.in.object(func(name string) {
+	r.in.Object(func(name string) {
 		switch name {
 		case "id":
-			ref.id = strings.TrimSpace(r.in.string(maxName))
+			ref.id = strings.TrimSpace(r.in.String(maxName))
 		case "index":
-			ref.index = r.in.int()
+			ref.index = r.in.Int()
 		case "toolComponent":
-			r.in.object(func(name string) {
+			r.in.Object(func(name string) {
 				switch name {
 				case "index":
-					ref.component = r.in.int()
+					ref.component = r.in.Int()
 				case "name":
-					ref.componentName = strings.TrimSpace(r.in.string(100))
+					ref.componentName = strings.TrimSpace(r.in.String(100))
 				default:
-					r.in.skip()
+					r.in.Skip()
 				}
 			})
 		default:
-			r.in.skip()
+			r.in.Skip()
 		}
 	})
 	return ref
@@ -193,25 +193,25 @@ func (r *sarifRun) rule(ref sarifRuleRef) *sarifRule {
 }
 
 // message reads a message, or a text in several forms.
-func (r *sarifRun) message() sarifMessage {
+func (r *sarifParts) message() sarifMessage {
 	var m sarifMessage
 	markdown := ""
-	r.in.object(func(name string) {
+	r.in.Object(func(name string) {
 		switch name {
 		case "text":
-			m.text = strings.TrimSpace(r.in.string(maxText))
+			m.text = strings.TrimSpace(stripColours(r.in.String(maxText)))
 		case "markdown":
-			markdown = strings.TrimSpace(r.in.string(maxText))
+			markdown = strings.TrimSpace(stripColours(r.in.String(maxText)))
 		case "id":
-			m.id = r.in.string(300)
+			m.id = r.in.String(300)
 		case "arguments":
-			r.in.array(func(int) {
-				if a := r.in.string(500); len(m.arguments) < maxArguments {
+			r.in.Array(func(int) {
+				if a := stripColours(r.in.String(500)); len(m.arguments) < maxArguments {
 					m.arguments = append(m.arguments, a)
 				}
 			})
 		default:
-			r.in.skip()
+			r.in.Skip()
 		}
 	})
 	m.text = cmp.Or(m.text, markdown)

@@ -1,10 +1,13 @@
 package convert
 
 import (
-	"net/url"
 	"path"
+	"strconv"
 	"strings"
 )
+
+// maxName is how much is kept of a name, or of the address of a file.
+const maxName = 1 << 10
 
 // placeURI gives the file that a URI names, relative to the root. One that is no file of this machine keeps
 // its scheme, so that package feedback drops it and says so. A relative one is taken from the folder of the
@@ -14,27 +17,54 @@ func (f *findings) placeURI(uri string) string {
 	if len(uri) > 1 && uri[1] == ':' {
 		uri = "/" + uri // a drive of another system is no folder of this one
 	}
-	name := uri
-	if u, err := url.Parse(uri); err == nil {
+	name, _, _ := strings.Cut(uri, "#")
+	name, _, _ = strings.Cut(name, "?")
+	if scheme, rest, ok := strings.Cut(name, ":"); ok && isScheme(scheme) {
+		host, file := "", rest
+		if after, ok := strings.CutPrefix(rest, "//"); ok {
+			host, file, _ = strings.Cut(after, "/")
+			file = "/" + file
+		}
 		switch {
-		case u.Scheme == "file" && (u.Host == "" || u.Host == "localhost"):
-			name = u.Path
-			if u.Opaque != "" {
-				name = u.Opaque
-			}
-		case u.Scheme != "" && u.Opaque != "":
-			return u.Scheme + "://" + u.Opaque
-		case u.Scheme == "" && u.Host != "": // a folder that begins with two slashes is one of this machine
-			name = path.Clean(uri)
-		case u.Scheme == "file": // of another machine
+		case !strings.EqualFold(scheme, "file"):
+			return scheme + "://" + strings.TrimPrefix(rest, "//")
+		case host != "" && host != "localhost": // of another machine
 			return "/" + uri
-		case u.Scheme != "":
-			return u.Scheme + "://" + u.Host + u.Path
-		case u.Path != "":
-			name = u.Path
+		}
+		name = file
+	}
+	return f.placeFile(unescape(name))
+}
+
+// isScheme reports whether this may stand before the colon of a URI.
+func isScheme(s string) bool {
+	for i, c := range s {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (i == 0 || (c < '0' || c > '9') && !strings.ContainsRune("+-.", c)) {
+			return false
 		}
 	}
-	return f.placeFile(name)
+	return s != ""
+}
+
+// unescape takes what a URI writes as %20 for what it is; what is no such escape stays.
+func unescape(s string) string {
+	var b strings.Builder
+	for {
+		before, after, ok := strings.Cut(s, "%")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		if s = after; len(s) >= 2 {
+			if n, err := strconv.ParseUint(s[:2], 16, 8); err == nil {
+				b.WriteByte(byte(n))
+				s = s[2:]
+				continue
+			}
+		}
+		b.WriteByte('%')
+	}
 }
 
 // placeFile is place for reports whose tools name files from their folder, or from the root.

@@ -1,12 +1,12 @@
-package convert
+package jsonstream
 
 import (
 	"encoding/json"
 	"strconv"
 )
 
-// number reads a number; 0 for null.
-func (j *jsonReader) number() float64 {
+// Number reads a number; 0 for null.
+func (j *Reader) Number() float64 {
 	if j.null() {
 		return 0
 	}
@@ -21,21 +21,21 @@ func (j *jsonReader) number() float64 {
 	return n
 }
 
-// int reads a whole number; 0 for what can be none that counts lines or entries.
-func (j *jsonReader) int() int {
-	n := j.number()
+// Int reads a whole number; 0 for what can be none that counts lines or entries.
+func (j *Reader) Int() int {
+	n := j.Number()
 	if n != float64(int32(n)) {
 		return 0
 	}
 	return int(n)
 }
 
-func (j *jsonReader) digits() {
-	if c := j.peek(); c != '-' && (c < '0' || c > '9') {
-		j.unexpected("a number")
+func (j *Reader) digits() {
+	if c := j.Peek(); c != '-' && (c < '0' || c > '9') {
+		j.Unexpected("a number")
 		return
 	}
-	start := j.offset()
+	start := j.Offset()
 	for j.text = j.text[:0]; len(j.text) < maxNumber && (j.pos < j.end || j.fill()); j.pos++ {
 		c := j.buf[j.pos]
 		if (c < '0' || c > '9') && c != '-' && c != '+' && c != '.' && c|0x20 != 'e' {
@@ -46,15 +46,15 @@ func (j *jsonReader) digits() {
 	switch {
 	case j.err != nil:
 	case len(j.text) == maxNumber || !json.Valid(j.text) && j.pos < j.end:
-		j.fail("the report can't be read at byte %d: %q is no number", start, clip(string(j.text), 40))
+		j.Fail("the report can't be read at byte %d: %q is no number", start, cut(string(j.text), 40))
 	case !json.Valid(j.text):
-		j.unexpected("a digit")
+		j.Unexpected("a digit")
 	}
 }
 
-// bool reads true or false; null is the value that is given.
-func (j *jsonReader) bool(missing bool) bool {
-	switch j.peek() {
+// Bool reads true or false; null is the value that is given.
+func (j *Reader) Bool(missing bool) bool {
+	switch j.Peek() {
 	case 't':
 		return j.word("true")
 	case 'f':
@@ -62,27 +62,27 @@ func (j *jsonReader) bool(missing bool) bool {
 		return false
 	}
 	if !j.null() {
-		j.unexpected("true or false")
+		j.Unexpected("true or false")
 	}
 	return missing
 }
 
-// skip reads any value and keeps nothing of it.
-func (j *jsonReader) skip() {
-	switch c := j.peek(); c {
+// Skip reads any value and keeps nothing of it.
+func (j *Reader) Skip() {
+	switch c := j.Peek(); c {
 	case '{':
-		j.object(func(string) { j.skip() })
+		j.Object(func(string) { j.Skip() })
 	case '[':
-		j.array(func(int) { j.skip() })
+		j.Array(func(int) { j.Skip() })
 	case '"':
 		j.scan(0)
 	case 't', 'f':
-		j.bool(false)
+		j.Bool(false)
 	case 'n':
 		j.null()
 	default:
 		if c != '-' && (c < '0' || c > '9') {
-			j.unexpected("a value")
+			j.Unexpected("a value")
 			return
 		}
 		j.digits()
