@@ -14,6 +14,7 @@ import (
 	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/proc"
 	"example.com/pipe/engine/value"
 )
 
@@ -27,6 +28,10 @@ func usagef(format string, args ...any) error { return &UsageError{fmt.Sprintf(f
 
 // taskID is what an explicit task id looks like.
 var taskID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+
+// maxNested is how many runs may be under way around a run, each started by a stage of the one before: a pipeline
+// whose stage starts it again would never end.
+const maxNested = 16
 
 // RunOptions says how a run is started.
 type RunOptions struct {
@@ -43,6 +48,10 @@ type RunOptions struct {
 func (p *Project) Run(ctx context.Context, l *Loaded, o RunOptions) (Result, error) {
 	if l.Plan == nil || l.Diags.HasErrors() {
 		return Result{}, usagef("pipeline %q has errors and can't be run", l.Name)
+	}
+	if around := strings.Fields(proc.Getenv(p.opt.Environ, proc.OuterVar) + " " + proc.Getenv(p.opt.Environ, proc.RunVar)); len(around) > maxNested {
+		return Result{}, usagef("pipeline %q would run inside %d other runs, each started by a stage of the one before, and at most %d are allowed; does a stage start its own pipeline? The innermost is run %s",
+			l.Name, len(around), maxNested, around[len(around)-1])
 	}
 	start, b, err := p.plan(l, o)
 	if err != nil {
