@@ -214,6 +214,9 @@ func TestCancelOfADeadRun(t *testing.T) {
 	p := project(t, "pipelines/long.yaml", fmt.Sprintf(
 		"name: long\nversion: 1\nstages:\n  - {id: s, run: 'echo > %s; sleep 300'}\n  - {id: later, run: touch later}\n", begun))
 	id := interrupted(t, p, "long", begun)
+	if runs, err := p.Runs(); err != nil || len(runs) != 1 || runs[0].LastAt == nil || runs[0].LastAt.Since(*runs[0].StartedAt) < 0 {
+		t.Errorf("an interrupted run does not say when it was last heard of: %+v, %v", runs, err)
+	}
 	got, err := p.Cancel(t.Context(), id, "ann", "enough", engine.AnswerOptions{})
 	if err != nil || !got.Accepted || got.Status != machine.RunCancelled {
 		t.Errorf("got %+v, %v", got, err)

@@ -83,6 +83,7 @@ type Summary struct {
 	Reason     string
 	StartedAt  *machine.Instant
 	FinishedAt *machine.Instant
+	LastAt     *machine.Instant // of an interrupted run: when something was last recorded
 }
 
 // Runs lists all runs, newest first. It reads a derived file of each, and the journal only where that file
@@ -131,7 +132,8 @@ func (p *Project) summary(id string) (Summary, error) {
 			return s, nil
 		}
 	}
-	v, err := p.View(id)
+	var last machine.Instant
+	v, err := p.ViewFrom(id, func(l journal.Line, _ *view.Run) { last = max(last, l.At) })
 	if ok && errors.Is(err, journal.ErrNoHeader) { // there is a status, so it had one
 		return s, &DamagedError{id, headerGone}
 	}
@@ -144,6 +146,9 @@ func (p *Project) summary(id string) (Summary, error) {
 	}
 	if at := v.Finished(); at != 0 {
 		s.FinishedAt = &at
+	}
+	if s.Status == view.Interrupted && last != 0 {
+		s.LastAt = &last
 	}
 	return s, nil
 }

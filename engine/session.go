@@ -57,6 +57,7 @@ type session struct {
 	lock    *journal.Lock
 	space   *journal.Lock       // of the workspace; nil: not held, or shared with the run around this one
 	tree    *workspace.Worktree // nil: the run works in place
+	lost    bool                // the worktree was gone, and was made again
 	writer  *journal.Writer
 	machine *machine.Machine
 	driver  *driver.Driver

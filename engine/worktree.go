@@ -100,6 +100,7 @@ func (s *session) findTree(ctx context.Context, ends bool) error {
 	err := s.seeTree(ctx)
 	if gone := (*workspace.NoWorktreeError)(nil); errors.As(err, &gone) && ends && !s.tree.Exists() {
 		s.warn("the worktree %q is gone; it is made again from its branch, so that the run can end", s.tree.Path)
+		s.lost = true
 		return s.tree.Restore(ctx)
 	}
 	return err
@@ -136,6 +137,8 @@ func (s *session) leaveTree() error {
 	switch {
 	case why != "":
 		s.warn("the worktree %q stays, since it holds what the branch %s does not: %s", s.tree.Path, s.tree.Branch, why)
+	case s.lost && was:
+		s.warn("what the run had changed is lost with the worktree that was removed; the git branch %s has only what was committed there", s.tree.Branch)
 	case was:
 		s.warn("what the run changed is on the git branch %s", s.tree.Branch)
 	}

@@ -255,6 +255,7 @@ func (a *app) untilSignal(ctx context.Context, fn func(context.Context) error) e
 				}
 				if stopping {
 					a.atKill.run()
+					fmt.Fprintln(a.err, "pipe: killed; a run that was going on goes on with `pipe resume`")
 					a.kill(signalStatus(s))
 				}
 				stopping = true

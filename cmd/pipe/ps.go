@@ -165,8 +165,11 @@ func (o *psOptions) row(r engine.Summary) []string {
 	if r.StartedAt != nil {
 		started = r.StartedAt.String()
 		end := machine.At(o.now())
-		if r.FinishedAt != nil {
+		switch {
+		case r.FinishedAt != nil:
 			end = *r.FinishedAt
+		case r.LastAt != nil:
+			end = *r.LastAt
 		}
 		took = view.Duration(end.Since(*r.StartedAt))
 	}

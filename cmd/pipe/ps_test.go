@@ -3,9 +3,26 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"example.com/pipe/engine"
+	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/view"
 )
+
+// TestTime stops the time of a run that nobody carries on at what was last recorded.
+func TestTime(t *testing.T) {
+	o := &psOptions{app: &app{now: func() time.Time { return time.UnixMilli(100_000) }}}
+	began, last := machine.Instant(1_000), machine.Instant(4_000)
+	for want, s := range map[string]engine.Summary{
+		"1m39s": {Status: "running", StartedAt: &began},
+		"3.0s":  {Status: "interrupted", StartedAt: &began, LastAt: &last},
+	} {
+		if row := o.row(s); row[4] != want {
+			t.Errorf("%s: %s, want %s", s.Status, row[4], want)
+		}
+	}
+}
 
 // TestFit lays out a list of runs for narrow and for wide terminals.
 func TestFit(t *testing.T) {
