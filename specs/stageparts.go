@@ -100,9 +100,9 @@ func (r *reader) formatKeys(n *yaml.Node, fs []field, f *Feedback, what string) 
 	pattern := find(fs, "pattern")
 	format := find(fs, "format")
 	lines := f.Format != nil && f.Format.Value == "lines"
-	if f.Format != nil && f.Format.Value == "junit" && !has(fs, "path") {
-		r.missing(n, f.Format.Span, what+` with the format "junit"`, "path",
-			"name the file that the tool writes its report to, such as path: report.xml; an earlier one is removed before each try")
+	if f.Format != nil && reportNames[f.Format.Value] != "" && !has(fs, "path") {
+		r.missing(n, f.Format.Span, what+` with the format "`+f.Format.Value+`"`, "path", "name the file that the tool writes its report to, such as path: "+
+			reportNames[f.Format.Value]+"; an earlier one is removed before each try")
 	}
 	switch {
 	case lines && pattern == nil:
@@ -114,7 +114,10 @@ func (r *reader) formatKeys(n *yaml.Node, fs []field, f *Feedback, what string) 
 	}
 }
 
-var formatWords = []string{"items", "go-test", "go-vet", "lines", "junit"}
+var formatWords = []string{"items", "go-test", "go-vet", "lines", "junit", "sarif", "rdjson", "rdjsonl"}
+
+// reportNames are the formats of reports that are files of their own, with what such a file may be called.
+var reportNames = map[string]string{"junit": "report.xml", "sarif": "report.sarif", "rdjson": "report.json", "rdjsonl": "report.jsonl"}
 
 var feedbackKeys = []key[Feedback]{
 	{"format", words(formatWords...), "items", "how the items are read: see [formats](#formats)",

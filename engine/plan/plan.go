@@ -131,7 +131,7 @@ type Loop struct {
 
 // Feedback says where the items of a review are read from.
 type Feedback struct {
-	Format      string `json:"format"`            // items, go-test, go-vet, lines, junit
+	Format      string `json:"format"`            // items, go-test, go-vet, lines, junit, sarif, rdjson, rdjsonl
 	Path        string `json:"path,omitempty"`    // relative to the workspace; below StageDirVar: to the scratch folder of the try
 	Pattern     string `json:"pattern,omitempty"` // of lines
 	OKExitCodes []int  `json:"ok_exit_codes"`     // null: any
