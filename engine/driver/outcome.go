@@ -97,7 +97,22 @@ func (t *try) outputs(out *stage.Outcome) (*value.Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("PIPE_OUTPUT: %w", err)
 	}
-	return readOutputs(t.node.Outputs, out.Outputs, texts)
+	outputs, err := readOutputs(t.node.Outputs, out.Outputs, texts)
+	if missing := (*missingOutputs)(nil); errors.As(err, &missing) {
+		return nil, fmt.Errorf("%w; %s", err, t.channel())
+	}
+	return outputs, err
+}
+
+// channel says how the stage gives its outputs.
+func (t *try) channel() string {
+	for _, key := range []string{"output", "result"} { // of agents and of plugins
+		switch form, _ := t.node.Config.Get(key); {
+		case form == "json" && t.node.Kind == "agent", form == "stdout" && t.node.Kind == "plugin":
+			return `give it in "outputs" of the JSON object on stdout, or write name=value to the file that $PIPE_OUTPUT names`
+		}
+	}
+	return "write name=value to the file that $PIPE_OUTPUT names"
 }
 
 // result reads the items and replies that the try left, normalised. A review that leaves no complete

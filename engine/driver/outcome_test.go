@@ -29,7 +29,7 @@ func TestWhatAStageLeaves(t *testing.T) {
 		{"no such shell", "shell: ./nosuch\nrun: 'true'", "unavailable", ""},
 		{"outputs", "outputs: {n: integer}\nrun: echo n=3 >> \"$PIPE_OUTPUT\"", "", ""},
 		{"outputs after a failure", "outputs: {n: integer}\nrun: echo n=x >> \"$PIPE_OUTPUT\"; exit 2", "exit", "exit status 2"},
-		{"a missing output", "outputs: {n: integer}\nrun: 'true'", "invalid_output", `output "n" is declared and was not given`},
+		{"a missing output", "outputs: {n: integer}\nrun: 'true'", "invalid_output", `output "n" is declared and was not given; write name=value to the file that $PIPE_OUTPUT`},
 		{"an undeclared output", "run: echo n=3 >> \"$PIPE_OUTPUT\"", "invalid_output", `output "n" (line 1) is not declared`},
 		{"an output that was deleted", "run: echo n=1 > \"$PIPE_OUTPUT\"; rm \"$PIPE_OUTPUT\"", "", ""},
 		{"a FIFO as output", "run: mkfifo \"$PIPE_OUTPUT\"", "invalid_output", "PIPE_OUTPUT can't be read: it is not a regular file"},

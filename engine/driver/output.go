@@ -178,13 +178,19 @@ func collect(params []plan.Param, found map[string]value.Value) (*value.Object, 
 		}
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("output %s is declared and was not given; write name=value to the file that $PIPE_OUTPUT names",
-			strings.Join(missing, ", "))
+		return nil, &missingOutputs{missing}
 	}
 	if out.Len() == 0 {
 		return nil, nil
 	}
 	return out, nil
+}
+
+// missingOutputs are outputs that a stage declares and did not give.
+type missingOutputs struct{ names []string }
+
+func (e *missingOutputs) Error() string {
+	return fmt.Sprintf("output %s is declared and was not given", strings.Join(e.names, ", "))
 }
 
 func (o *outputText) value(p *plan.Param) (value.Value, error) {
