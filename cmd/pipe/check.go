@@ -23,6 +23,8 @@ type checkOptions struct {
 	json  bool
 	short bool
 	files []string
+
+	unattended bool
 }
 
 func newCheckCmd(a *app) *cobra.Command {
@@ -40,6 +42,7 @@ func newCheckCmd(a *app) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&o.short, "short", false, "print one line for each mistake")
+	cmd.Flags().BoolVar(&o.unattended, "unattended", false, "look at what `pipe run --unattended` would run: nobody is there to answer")
 	return cmd
 }
 
@@ -51,7 +54,7 @@ type target struct {
 }
 
 func (o *checkOptions) run(context.Context) error {
-	p, err := o.project(nil)
+	p, err := o.open(o.dir)
 	if err != nil {
 		return err
 	}
@@ -81,6 +84,13 @@ func (o *checkOptions) run(context.Context) error {
 		return withStatus(exitFailed)
 	}
 	return nil
+}
+
+// open opens the project of a folder, to be looked at as a run would look at it.
+func (o *checkOptions) open(dir string) (*engine.Project, error) {
+	opt := o.projectOptions(nil)
+	opt.Unattended = o.unattended
+	return engine.OpenProject(dir, opt)
 }
 
 // look looks at one thing, and counts it.
@@ -143,7 +153,7 @@ func (o *checkOptions) targets(p *engine.Project) ([]target, error) {
 			}
 			out = append(out, found...)
 		case filepath.Base(path) == engine.ConfigFile && exists(path):
-			of, err := o.projectAt(filepath.Dir(path), nil)
+			of, err := o.open(filepath.Dir(path))
 			if err != nil {
 				return nil, err
 			}
@@ -184,7 +194,7 @@ func allOf(p *engine.Project) ([]target, error) {
 // inFolder names what a folder stands for.
 func (o *checkOptions) inFolder(p *engine.Project, path string) ([]target, error) {
 	var out []target
-	of, err := o.projectAt(path, nil)
+	of, err := o.open(path)
 	if err != nil {
 		return nil, err
 	}

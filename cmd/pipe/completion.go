@@ -19,7 +19,7 @@ func newCompletionCmd(a *app) *cobra.Command {
 		Use:   "completion bash|zsh|fish",
 		Short: "Print the script that completes command lines in a shell",
 		Long: "Prints a script for the shell. It completes commands, flags, the names of pipelines, runs and their stages,\n" +
-			"and the names of inputs.",
+			"and the names of inputs. The one for bash needs the package bash-completion, loaded before it.",
 		Example: "  source <(pipe completion bash)\n" +
 			"  pipe completion zsh > \"${fpath[1]}/_pipe\"\n" +
 			"  pipe completion fish > ~/.config/fish/completions/pipe.fish",

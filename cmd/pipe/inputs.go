@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -58,7 +59,7 @@ func readInputs(params []plan.Param, file string, pairs []string, read func(stri
 		}
 		v, err := p.Type.ReadString(text)
 		if err != nil {
-			wrong = append(wrong, fmt.Sprintf("input %q: %v", name, err))
+			wrong = append(wrong, fmt.Sprintf("input %q: %v%s", name, err, inputForm(&p, text)))
 			continue
 		}
 		given.Set(name, v)
@@ -74,6 +75,32 @@ func readInputs(params []plan.Param, file string, pairs []string, read func(stri
 		return nil, usagef("%s", strings.Join(wrong, "\n      "))
 	}
 	return given, nil
+}
+
+// inputForm shows how a list or an object is given, "" for what is no such.
+func inputForm(p *plan.Param, text string) string {
+	form := ""
+	switch p.Type.Kind {
+	case value.ListKind:
+		words := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+		if elem := p.Type.ElemType().Kind; elem == value.String || elem == value.Any {
+			for i, w := range words {
+				words[i] = strconv.Quote(w)
+			}
+		}
+		if form = "[" + strings.Join(words, ",") + "]"; strings.ContainsAny(text, "[]{}\"'\\") || len(words) == 0 {
+			form = "[…]"
+		}
+		if v, err := p.Type.ReadString(form); err != nil || v == nil {
+			form = "[…]"
+		}
+	case value.ObjectKind:
+		form = `{"key":"value"}`
+	}
+	if form == "" {
+		return ""
+	}
+	return fmt.Sprintf("; give it as JSON: --input '%s=%s'", p.Name, form)
 }
 
 // checkInputs says what is wrong with the inputs as a whole. What could not be read is missing in given and

@@ -83,7 +83,7 @@ func (o *listOptions) run(context.Context) error {
 	for _, item := range list {
 		note := view.OneLine(item.Description)
 		if item.Errors > 0 {
-			note = plural(item.Errors, "error") + ", see `pipe check " + view.OneLine(item.Name) + "`"
+			note = plural(item.Errors, "error") + ", see `" + view.Command("check", item.Name) + "`"
 		}
 		rows = append(rows, []string{view.OneLine(item.Name), view.OneLine(item.File), note})
 	}

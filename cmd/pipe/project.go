@@ -17,11 +17,8 @@ import (
 
 // project opens the project of the current folder. Without kinds it is for looking at things: nothing of
 // it can be run.
-func (a *app) project(ks []stage.Kind) (*engine.Project, error) { return a.projectAt(a.dir, ks) }
-
-// projectAt opens the project of a folder.
-func (a *app) projectAt(dir string, ks []stage.Kind) (*engine.Project, error) {
-	return engine.OpenProject(dir, a.projectOptions(ks))
+func (a *app) project(ks []stage.Kind) (*engine.Project, error) {
+	return engine.OpenProject(a.dir, a.projectOptions(ks))
 }
 
 func (a *app) projectOptions(ks []stage.Kind) engine.Options {

@@ -35,8 +35,11 @@ func newRunCmd(a *app) *cobra.Command {
 		Short: "Start a run of a pipeline and follow it",
 		Long: "Starts a run of a pipeline of the project, or of a file (a path with a slash or .yaml), and follows it.\n" +
 			"When nothing can go on before a person answers, it prints what is asked and the commands that answer it,\n" +
-			"and exits with status 4; on a terminal, or with --wait, it stays and goes on by itself.",
+			"and exits with status 4; on a terminal, or with --wait, it stays and goes on by itself.\n\n" +
+			"An input is given as text; a list or an object as JSON in quotes of the shell. Those of --input win over\n" +
+			"those of --inputs.",
 		Example: "  pipe run bug-fix --input task='the parser drops the last line'\n" +
+			"  pipe run translate --input 'languages=[\"de\",\"fr\"]' --input pages=3 --input draft=true\n" +
 			"  pipe run ./ci.yaml --inputs inputs.yaml --jobs 4",
 		Args: between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -79,7 +82,11 @@ func (o *runOptions) run(cmd *cobra.Command) error {
 			return ofProject(p, err)
 		}
 		if n := l.Diags.Count(diag.Warning); n > 0 && !l.Diags.HasErrors() {
-			fmt.Fprintf(o.err, "pipe: %s, see `pipe check %s`\n", plural(n, "warning"), view.OneLine(o.pipeline))
+			check := []string{"check", o.pipeline}
+			if o.unattended {
+				check = []string{"check", "--unattended", o.pipeline}
+			}
+			fmt.Fprintf(o.err, "pipe: %s, see `%s`\n", plural(n, "warning"), view.Command(check...))
 		}
 		if l.Plan == nil || l.Diags.HasErrors() {
 			fmt.Fprint(o.err, l.Diags.Text(l.Sources...))

@@ -87,6 +87,9 @@ func (r *Run) wantedOutputs(e *escalation) []string {
 	return out
 }
 
+// Command gives a call of pipe, "pipe check NAME", whose words a shell reads back as they are.
+func Command(words ...string) string { return command(words...) }
+
 // command gives a call of pipe whose words a shell reads back as they are.
 func command(words ...string) string {
 	var b strings.Builder
