@@ -154,6 +154,7 @@ stages:
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
+	waitFor(t, r, "goes on with `pipe resume`")
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		t.Fatal(err)
 	}
