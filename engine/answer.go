@@ -10,7 +10,7 @@ import (
 
 	"example.com/pipe/engine/driver"
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 // InsideError says that a run was to be answered from within itself.
@@ -50,7 +50,7 @@ const (
 // waits for the outcome; else the answer is recorded here: reject, and what cancels the run, are carried out to the
 // end, after the others the run waits for a resume (see AnswerOptions.Resume). That an answer was refused
 // is no error.
-func (p *Project) Answer(ctx context.Context, id string, a machine.Answer, o AnswerOptions) (Answered, error) {
+func (p *Project) Answer(ctx context.Context, id string, a step.Answer, o AnswerOptions) (Answered, error) {
 	inside, err := p.isInside(id)
 	if err != nil {
 		return Answered{}, fmt.Errorf("looking for whom this command was started by: %w", err)
@@ -73,7 +73,7 @@ func (p *Project) Answer(ctx context.Context, id string, a machine.Answer, o Ans
 
 // Cancel stops a run and its processes.
 func (p *Project) Cancel(ctx context.Context, id, by, reason string, o AnswerOptions) (Answered, error) {
-	return p.Answer(ctx, id, machine.Answer{Kind: machine.Cancel, By: by, Reason: reason}, o)
+	return p.Answer(ctx, id, step.Answer{Kind: step.Cancel, By: by, Reason: reason}, o)
 }
 
 // waiter waits for the outcome of one answer.
@@ -81,7 +81,7 @@ type waiter struct {
 	p      *Project
 	id     string
 	dir    string
-	answer machine.Answer
+	answer step.Answer
 	opt    AnswerOptions
 	tail   *journal.Tail
 	out    *Answered
@@ -133,22 +133,22 @@ func ignoreMissing(err error) error {
 
 // see looks at a step for the outcome.
 func (w *waiter) see(l journal.Line) error {
-	a, ok := l.Event.(machine.Answer)
+	a, ok := l.Event.(step.Answer)
 	if !ok || a.ID != w.answer.ID {
 		return nil
 	}
 	out := &Answered{Accepted: true, Closed: true}
 	for _, r := range l.Records {
 		switch r := r.(type) {
-		case machine.AnswerRefused:
+		case step.AnswerRefused:
 			if r.Answer == a.ID {
 				out.Accepted, out.Why = false, r.Why
 			}
-		case machine.EventIgnored:
+		case step.EventIgnored:
 			out.Accepted, out.Why = false, r.Why
-		case machine.ApprovalAnswered:
+		case step.ApprovalAnswered:
 			out.Warning = r.Warning
-		case machine.EscalationDecided:
+		case step.EscalationDecided:
 			out.Warning, out.Closed = r.Warning, r.Closed
 		}
 	}
@@ -171,7 +171,7 @@ func (w *waiter) take(ctx context.Context, s *session) (Answered, error) {
 	if err := w.tail.Next(w.see); err != nil { // it may have been taken just before the lock was free
 		return Answered{}, err
 	}
-	over := w.answer.Kind == machine.Cancel || w.answer.Kind == machine.DecideAbort
+	over := w.answer.Kind == step.Cancel || w.answer.Kind == step.DecideAbort
 	if err := s.seeTree(ctx); err != nil && !over {
 		return Answered{}, errors.Join(err, ignoreMissing(w.takeBack()))
 	}
@@ -192,10 +192,10 @@ func (w *waiter) take(ctx context.Context, s *session) (Answered, error) {
 		return *w.out, nil
 	}
 	cancelled := s.machine.Cancelling() // by this answer, or before it: then nobody has carried that out
-	if w.answer.Kind == machine.Cancel && cancelled {
+	if w.answer.Kind == step.Cancel && cancelled {
 		w.out.Accepted, w.out.Why = true, ""
 	}
-	if goesOn := w.opt.Resume || w.answer.Kind == machine.Reject; !cancelled && !(goesOn && w.out.Accepted) {
+	if goesOn := w.opt.Resume || w.answer.Kind == step.Reject; !cancelled && !(goesOn && w.out.Accepted) {
 		return *w.out, nil
 	}
 	// Where nothing starts any more the workspace is not needed: it may be another run's by now.

@@ -13,8 +13,8 @@ import (
 	"example.com/pipe/engine"
 	"example.com/pipe/engine/driver"
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/proc"
+	"example.com/pipe/engine/step"
 )
 
 // stuck never gets better by itself: it ends in an escalation.
@@ -35,7 +35,7 @@ stages:
 func paused(t *testing.T, p *engine.Project, o engine.RunOptions) engine.Result {
 	t.Helper()
 	res, log := run(t, p, "stuck", o)
-	if res.Status != machine.RunIsPaused {
+	if res.Status != step.RunIsPaused {
 		t.Fatalf("status %s\n%s", res.Status, log)
 	}
 	return res
@@ -45,20 +45,20 @@ func TestDecisions(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		before  func(root string)
-		answer  machine.Answer
+		answer  step.Answer
 		resume  bool
-		want    machine.RunStatus
+		want    step.RunStatus
 		shipped bool
 	}{
 		{"retry after a repair, at once", func(root string) { touch(t, filepath.Join(root, "repaired")) },
-			machine.Answer{Kind: machine.DecideRetry}, true, machine.RunSucceeded, true},
-		{"retry without one", func(string) {}, machine.Answer{Kind: machine.DecideRetry}, true, machine.RunIsPaused, false},
+			step.Answer{Kind: step.DecideRetry}, true, step.RunSucceeded, true},
+		{"retry without one", func(string) {}, step.Answer{Kind: step.DecideRetry}, true, step.RunIsPaused, false},
 		{"refer back with a note", func(string) {},
-			machine.Answer{Kind: machine.DecideReferBack, Note: "look again"}, true, machine.RunIsPaused, false},
-		{"override", func(string) {}, machine.Answer{Kind: machine.DecideOverride, Reason: "known"}, true, machine.RunSucceeded, true},
-		{"override, resumed later", func(string) {}, machine.Answer{Kind: machine.DecideOverride, Reason: "known"}, false, machine.RunSucceeded, true},
-		{"abort", func(string) {}, machine.Answer{Kind: machine.DecideAbort}, false, machine.RunCancelled, false},
-		{"cancel", func(string) {}, machine.Answer{Kind: machine.Cancel}, false, machine.RunCancelled, false},
+			step.Answer{Kind: step.DecideReferBack, Note: "look again"}, true, step.RunIsPaused, false},
+		{"override", func(string) {}, step.Answer{Kind: step.DecideOverride, Reason: "known"}, true, step.RunSucceeded, true},
+		{"override, resumed later", func(string) {}, step.Answer{Kind: step.DecideOverride, Reason: "known"}, false, step.RunSucceeded, true},
+		{"abort", func(string) {}, step.Answer{Kind: step.DecideAbort}, false, step.RunCancelled, false},
+		{"cancel", func(string) {}, step.Answer{Kind: step.Cancel}, false, step.RunCancelled, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := project(t, "pipelines/stuck.yaml", stuck)
@@ -132,19 +132,19 @@ func TestAnswersThatAreRefused(t *testing.T) {
 	p := project(t, "pipelines/stuck.yaml", stuck)
 	res := paused(t, p, engine.RunOptions{})
 	id := res.Run.Run
-	refuse := func(a machine.Answer, why string) {
+	refuse := func(a step.Answer, why string) {
 		t.Helper()
 		got, err := p.Answer(t.Context(), id, a, engine.AnswerOptions{})
 		if err != nil || got.Accepted || !strings.Contains(got.Why, why) {
 			t.Errorf("got %+v, %v; want a refusal with %q", got, err, why)
 		}
 	}
-	refuse(machine.Answer{Kind: machine.DecideRetry, Escalation: "x7", By: "ann"}, "x7")
-	refuse(machine.Answer{Kind: machine.Approve, By: "ann"}, "")
+	refuse(step.Answer{Kind: step.DecideRetry, Escalation: "x7", By: "ann"}, "x7")
+	refuse(step.Answer{Kind: step.Approve, By: "ann"}, "")
 	if _, err := p.Cancel(t.Context(), id, "ann", "enough", engine.AnswerOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	refuse(machine.Answer{Kind: machine.DecideRetry, By: "ann"}, "ended")
+	refuse(step.Answer{Kind: step.DecideRetry, By: "ann"}, "ended")
 	if left, _ := filepath.Glob(filepath.Join(p.RunDir(id), driver.InboxDir, "*")); len(left) != 0 {
 		t.Errorf("the inbox holds %v", left)
 	}
@@ -154,7 +154,7 @@ func TestAnswerFromInside(t *testing.T) {
 	p := project(t, "pipelines/stuck.yaml", stuck)
 	id := paused(t, p, engine.RunOptions{}).Run.Run
 	inside := open(t, p.Root, proc.RunVar+"="+id)
-	_, err := inside.Answer(t.Context(), id, machine.Answer{Kind: machine.DecideOverride, By: "agent"}, engine.AnswerOptions{})
+	_, err := inside.Answer(t.Context(), id, step.Answer{Kind: step.DecideOverride, By: "agent"}, engine.AnswerOptions{})
 	var in *engine.InsideError
 	if !errors.As(err, &in) {
 		t.Errorf("got %v", err)
@@ -176,9 +176,9 @@ func TestAnswerOfALiveRun(t *testing.T) {
 		res, err := p.Run(t.Context(), l, engine.RunOptions{Follow: engine.Follow{
 			Stay:  true,
 			Begun: func(b engine.Begun) { id = b.Run.Run },
-			Observe: func(_ int64, _ machine.Instant, rs []machine.Record) {
+			Observe: func(_ int64, _ step.Instant, rs []step.Record) {
 				for _, r := range rs {
-					if _, ok := r.(machine.RunPaused); ok {
+					if _, ok := r.(step.RunPaused); ok {
 						asks <- id
 					}
 				}
@@ -188,7 +188,7 @@ func TestAnswerOfALiveRun(t *testing.T) {
 	}()
 	run := <-asks
 	other := open(t, p.Root)
-	got, err := other.Answer(t.Context(), run, machine.Answer{Kind: machine.DecideRetry, Escalation: "x9", By: "bob"}, engine.AnswerOptions{})
+	got, err := other.Answer(t.Context(), run, step.Answer{Kind: step.DecideRetry, Escalation: "x9", By: "bob"}, engine.AnswerOptions{})
 	if err != nil || got.Accepted || !got.Live {
 		t.Errorf("an escalation that is not open: got %+v, %v", got, err)
 	}
@@ -198,12 +198,12 @@ func TestAnswerOfALiveRun(t *testing.T) {
 	if _, err := other.Run(t.Context(), load(t, other, "stuck"), engine.RunOptions{}); !errors.Is(err, journal.ErrHeld) || !strings.Contains(err.Error(), run) {
 		t.Errorf("a second run in the workspace: got %v", err)
 	}
-	got, err = other.Answer(t.Context(), run, machine.Answer{Kind: machine.DecideOverride, Reason: "known", By: "bob"}, engine.AnswerOptions{})
+	got, err = other.Answer(t.Context(), run, step.Answer{Kind: step.DecideOverride, Reason: "known", By: "bob"}, engine.AnswerOptions{})
 	if err != nil || !got.Accepted || !got.Live {
 		t.Errorf("override: got %+v, %v", got, err)
 	}
 	e := <-ended
-	if e.err != nil || e.res.Status != machine.RunSucceeded {
+	if e.err != nil || e.res.Status != step.RunSucceeded {
 		t.Errorf("the run ended %+v", e)
 	}
 }
@@ -218,7 +218,7 @@ func TestCancelOfADeadRun(t *testing.T) {
 		t.Errorf("an interrupted run does not say when it was last heard of: %+v, %v", runs, err)
 	}
 	got, err := p.Cancel(t.Context(), id, "ann", "enough", engine.AnswerOptions{})
-	if err != nil || !got.Accepted || got.Status != machine.RunCancelled {
+	if err != nil || !got.Accepted || got.Status != step.RunCancelled {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	if exists(filepath.Join(p.Root, "later")) {
@@ -248,7 +248,7 @@ func TestCancelOfALiveRun(t *testing.T) {
 		cancelled <- err
 	}()
 	res, err := p.Run(t.Context(), load(t, p, "long"), engine.RunOptions{Follow: engine.Follow{Begun: func(b engine.Begun) { id = b.Run.Run }}})
-	if err != nil || res.Status != machine.RunCancelled {
+	if err != nil || res.Status != step.RunCancelled {
 		t.Errorf("got %+v, %v", res, err)
 	}
 	if err := <-cancelled; err != nil {
@@ -314,7 +314,7 @@ func TestAnswerThatNobodyTakes(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var warned string
-	_, err = p.Answer(ctx, id, machine.Answer{Kind: machine.DecideRetry, By: "ann"}, engine.AnswerOptions{Follow: engine.Follow{Warn: func(s string) {
+	_, err = p.Answer(ctx, id, step.Answer{Kind: step.DecideRetry, By: "ann"}, engine.AnswerOptions{Follow: engine.Follow{Warn: func(s string) {
 		warned = s
 		stop()
 	}}})

@@ -11,8 +11,8 @@ import (
 
 	"example.com/pipe/engine"
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/stages/command"
 )
 
@@ -31,7 +31,7 @@ func TestCancelWhoseFinallyNeedsTheWorkspace(t *testing.T) {
 	p := project(t, "pipelines/waits.yaml", waits, "pipelines/long.yaml", fmt.Sprintf(
 		"name: long\nversion: 1\nstages:\n  - {id: s, run: 'echo > %s; cat %s'}\n", begun, goOn))
 	res, err := p.Run(t.Context(), load(t, p, "waits"), engine.RunOptions{})
-	if err != nil || res.Status != machine.RunIsWaiting {
+	if err != nil || res.Status != step.RunIsWaiting {
 		t.Fatalf("the run is %s, %v", res.Status, err)
 	}
 	long := make(chan error, 1)
@@ -57,7 +57,7 @@ func TestCancelWhoseFinallyNeedsTheWorkspace(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := p.Cancel(t.Context(), id, "ann", "enough", engine.AnswerOptions{})
-	if err != nil || !got.Accepted || got.Status != machine.RunCancelled || !exists(filepath.Join(p.Root, "tidied")) {
+	if err != nil || !got.Accepted || got.Status != step.RunCancelled || !exists(filepath.Join(p.Root, "tidied")) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
@@ -74,8 +74,8 @@ func TestAnswerAfterTheDeadline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := later.Answer(t.Context(), res.Run.Run, machine.Answer{Kind: machine.DecideRetry, By: "ann"}, engine.AnswerOptions{})
-	if err != nil || got.Accepted || !strings.Contains(got.Why, "in time") || got.Status != machine.RunCancelled {
+	got, err := later.Answer(t.Context(), res.Run.Run, step.Answer{Kind: step.DecideRetry, By: "ann"}, engine.AnswerOptions{})
+	if err != nil || got.Accepted || !strings.Contains(got.Why, "in time") || got.Status != step.RunCancelled {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

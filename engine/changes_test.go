@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"example.com/pipe/engine"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 // TestChanges has a review see which files its target changed in its last execution, and nobody else any.
@@ -32,7 +32,7 @@ stages:
 		t.Fatal(err)
 	}
 	res, err := p.Run(t.Context(), l, engine.RunOptions{})
-	if err != nil || res.Status != machine.RunSucceeded {
+	if err != nil || res.Status != step.RunSucceeded {
 		t.Fatalf("got %+v, %v", res, err)
 	}
 	b, err := os.ReadFile(filepath.Join(p.Root, "..", "changed"))

@@ -9,7 +9,7 @@ import (
 	"testing/fstest"
 
 	"example.com/pipe/engine"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 // The parts of a pipeline that runs others.
@@ -71,7 +71,7 @@ func TestPipelinesInside(t *testing.T) {
 		}
 	}
 	res, err := p.Run(t.Context(), l, engine.RunOptions{})
-	if err != nil || res.Status != machine.RunSucceeded {
+	if err != nil || res.Status != step.RunSucceeded {
 		t.Fatalf("got %+v, %v", res, err)
 	}
 	b, err := os.ReadFile(filepath.Join(p.Root, "..", "end"))

@@ -9,9 +9,9 @@ import (
 
 	"example.com/pipe/engine"
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/proc"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/stages/agent"
 	"example.com/pipe/stages/command"
 )
@@ -80,7 +80,7 @@ func load(t *testing.T, p *engine.Project, name string) *engine.Loaded {
 func run(t *testing.T, p *engine.Project, name string, o engine.RunOptions) (engine.Result, string) {
 	t.Helper()
 	var b strings.Builder
-	o.Observe = func(_ int64, _ machine.Instant, rs []machine.Record) { b.WriteString(recordsText(t, rs)) }
+	o.Observe = func(_ int64, _ step.Instant, rs []step.Record) { b.WriteString(recordsText(t, rs)) }
 	res, err := p.Run(t.Context(), load(t, p, name), o)
 	if err != nil {
 		t.Fatalf("run: %v\n%s", err, b.String())
@@ -88,11 +88,11 @@ func run(t *testing.T, p *engine.Project, name string, o engine.RunOptions) (eng
 	return res, b.String()
 }
 
-func recordsText(t *testing.T, rs []machine.Record) string {
+func recordsText(t *testing.T, rs []step.Record) string {
 	t.Helper()
 	var b strings.Builder
 	for _, r := range rs {
-		text, err := machine.MarshalRecord(r)
+		text, err := step.MarshalRecord(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ stages:
 func TestRunToTheEndInTwoRounds(t *testing.T) {
 	p := project(t, "pipelines/two-rounds.yaml", twoRounds)
 	res, log := run(t, p, "two-rounds", engine.RunOptions{})
-	if res.Status != machine.RunSucceeded {
+	if res.Status != step.RunSucceeded {
 		t.Fatalf("status %s\n%s", res.Status, log)
 	}
 	brief, err := os.ReadFile(filepath.Join(p.Root, "brief-2.md"))

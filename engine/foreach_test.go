@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"example.com/pipe/engine"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 // The checks of a for_each are asked for each item, with what that one gave.
@@ -29,7 +29,7 @@ stages:
 	if err != nil || l.Plan == nil {
 		t.Fatalf("%v %s", err, l.Diags.Text())
 	}
-	if res, err := p.Run(t.Context(), l, engine.RunOptions{}); err != nil || res.Status != machine.RunSucceeded {
+	if res, err := p.Run(t.Context(), l, engine.RunOptions{}); err != nil || res.Status != step.RunSucceeded {
 		t.Fatalf("got %+v, %v", res, err)
 	}
 }
@@ -63,7 +63,7 @@ stages:
 	if err != nil || l.Plan == nil {
 		t.Fatalf("%v %s", err, l.Diags.Text())
 	}
-	if res, err := p.Run(t.Context(), l, engine.RunOptions{Jobs: 2}); err != nil || res.Status != machine.RunSucceeded {
+	if res, err := p.Run(t.Context(), l, engine.RunOptions{Jobs: 2}); err != nil || res.Status != step.RunSucceeded {
 		t.Fatalf("got %+v, %v", res, err)
 	}
 	b, err := os.ReadFile(filepath.Join(p.Root, "..", "log"))

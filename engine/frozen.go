@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/workspace"
 	"example.com/pipe/specs"
 )
@@ -50,12 +50,12 @@ func newFrozenFile(kind, name, original string, data []byte, shipped bool) froze
 }
 
 // freeze writes all that decides in a run into its folder, durably.
-func freeze(dir string, l *Loaded, cleanEnv bool, start machine.Start) error {
+func freeze(dir string, l *Loaded, cleanEnv bool, start step.Start) error {
 	folder := filepath.Join(dir, frozenDir)
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return fmt.Errorf("freezing the pipeline: %w", err)
 	}
-	ev, err := machine.MarshalEvent(start)
+	ev, err := step.MarshalEvent(start)
 	if err != nil {
 		return err
 	}
@@ -113,14 +113,14 @@ func thaw(dir string) (*plan.Plan, *index, error) {
 }
 
 // start is the event with which the run begins.
-func (ix *index) start() (machine.Start, error) {
-	ev, err := machine.UnmarshalEvent(ix.Start)
+func (ix *index) start() (step.Start, error) {
+	ev, err := step.UnmarshalEvent(ix.Start)
 	if err != nil {
-		return machine.Start{}, fmt.Errorf("reading how the run starts: %w", err)
+		return step.Start{}, fmt.Errorf("reading how the run starts: %w", err)
 	}
-	s, ok := ev.(machine.Start)
+	s, ok := ev.(step.Start)
 	if !ok {
-		return machine.Start{}, fmt.Errorf("reading how the run starts: want a start, got %q", ev.EventType())
+		return step.Start{}, fmt.Errorf("reading how the run starts: want a start, got %q", ev.EventType())
 	}
 	return s, nil
 }

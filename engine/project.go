@@ -15,9 +15,9 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/source"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/workspace"
 	"example.com/pipe/specs"
 )
@@ -123,7 +123,7 @@ func newTokenCounter() func(string) int {
 	}
 }
 
-func (p *Project) now() machine.Instant { return machine.At(p.opt.Now()) }
+func (p *Project) now() step.Instant { return step.At(p.opt.Now()) }
 
 // runsPath is the folder that holds the runs.
 func (p *Project) runsPath() string { return filepath.Join(p.State, runsDir) }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"example.com/pipe/engine"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -36,7 +36,7 @@ stages:
 		t.Fatal(err)
 	}
 	res, err := p.Run(t.Context(), l, engine.RunOptions{})
-	if err != nil || res.Status != machine.RunSucceeded {
+	if err != nil || res.Status != step.RunSucceeded {
 		t.Fatalf("got %+v, %v", res, err)
 	}
 	b, err := os.ReadFile(filepath.Join(p.Root, "prompt.txt"))
@@ -107,7 +107,7 @@ stages:
 		t.Fatal(err, l.Diags.Text(l.Sources...))
 	}
 	res, err := p.Run(t.Context(), l, engine.RunOptions{Inputs: value.NewObject(value.Field{Name: "task", Value: "sums"})})
-	if err != nil || res.Status != machine.RunSucceeded {
+	if err != nil || res.Status != step.RunSucceeded {
 		t.Fatalf("got %+v, %v", res, err)
 	}
 	for name, want := range map[string]string{

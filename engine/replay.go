@@ -8,12 +8,13 @@ import (
 	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 )
 
 // Difference is a step that this program would decide otherwise than it was decided.
 type Difference struct {
 	Seq      int64
-	At       machine.Instant
+	At       step.Instant
 	Event    string // its type
 	Recorded string // the first record that differs, as JSON; "": there is none at its place
 	Decided  string // what would be recorded now; "": nothing
@@ -90,7 +91,7 @@ func (r *replay) foldUpTo(seq int64) error {
 }
 
 // compare gives the first difference between the records of a step and those decided now.
-func compare(l journal.Line, now []machine.Record) (*Difference, error) {
+func compare(l journal.Line, now []step.Record) (*Difference, error) {
 	for i := range max(len(l.Records), len(now)) {
 		was, err := recordText(l.Records, i)
 		if err != nil {
@@ -107,9 +108,9 @@ func compare(l journal.Line, now []machine.Record) (*Difference, error) {
 	return nil, nil
 }
 
-func recordText(recs []machine.Record, i int) ([]byte, error) {
+func recordText(recs []step.Record, i int) ([]byte, error) {
 	if i >= len(recs) {
 		return nil, nil
 	}
-	return machine.MarshalRecord(recs[i])
+	return step.MarshalRecord(recs[i])
 }

@@ -12,9 +12,9 @@ import (
 	"syscall"
 
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/proc"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -77,12 +77,12 @@ func (p *Project) Run(ctx context.Context, l *Loaded, o RunOptions) (Result, err
 }
 
 // plan makes the event with which the run starts.
-func (p *Project) plan(l *Loaded, o RunOptions) (machine.Start, Begun, error) {
+func (p *Project) plan(l *Loaded, o RunOptions) (step.Start, Begun, error) {
 	if err := checkInputs(l.Plan, o.Inputs); err != nil {
-		return machine.Start{}, Begun{}, err
+		return step.Start{}, Begun{}, err
 	}
 	id := p.opt.NewID()
-	info := machine.RunInfo{Run: id, TaskID: o.TaskID, Pipeline: l.Plan.Name, Jobs: o.Jobs,
+	info := step.RunInfo{Run: id, TaskID: o.TaskID, Pipeline: l.Plan.Name, Jobs: o.Jobs,
 		Unattended: l.Plan.Unattended}
 	if info.Jobs <= 0 {
 		info.Jobs = max(2, runtime.NumCPU())
@@ -92,20 +92,20 @@ func (p *Project) plan(l *Loaded, o RunOptions) (machine.Start, Begun, error) {
 		info.TaskID = fmt.Sprintf("task-%s-%s", strings.ToLower(id[len(id)-6:]), l.Plan.Name)
 	} else {
 		if !taskID.MatchString(o.TaskID) {
-			return machine.Start{}, Begun{}, usagef("the task id %q must be 1 to 100 letters, digits, dots, dashes and underscores, the first a letter or digit", o.TaskID)
+			return step.Start{}, Begun{}, usagef("the task id %q must be 1 to 100 letters, digits, dots, dashes and underscores, the first a letter or digit", o.TaskID)
 		}
 		var err error
 		if b.Loops, b.From, err = p.earlier(info, o.Fresh); err != nil {
-			return machine.Start{}, Begun{}, err
+			return step.Start{}, Begun{}, err
 		}
 	}
 	b.Run = info
-	return machine.Start{At: p.now(), Run: info, Inputs: o.Inputs, Loops: b.Loops}, b, nil
+	return step.Start{At: p.now(), Run: info, Inputs: o.Inputs, Loops: b.Loops}, b, nil
 }
 
 // create makes the run's folder: everything in it is durable before the journal's header is. A worktree comes
 // last, so that one that is there always belongs to a run.
-func (s *session) create(ctx context.Context, l *Loaded, start machine.Start) error {
+func (s *session) create(ctx context.Context, l *Loaded, start step.Start) error {
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
 		return fmt.Errorf("making the run's folder: %w", err)
 	}
@@ -134,7 +134,7 @@ func beginAgain(err error) string {
 	return ""
 }
 
-func (s *session) fill(l *Loaded, start machine.Start) error {
+func (s *session) fill(l *Loaded, start step.Start) error {
 	var err error
 	if s.lock, err = s.p.acquire(filepath.Join(s.dir, runLock), s.id); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 	"example.com/pipe/engine/driver"
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
 )
 
@@ -81,9 +81,9 @@ type Summary struct {
 	TaskID     string
 	Status     string // of the run, or "interrupted"
 	Reason     string
-	StartedAt  *machine.Instant
-	FinishedAt *machine.Instant
-	LastAt     *machine.Instant // of an interrupted run: when something was last recorded
+	StartedAt  *step.Instant
+	FinishedAt *step.Instant
+	LastAt     *step.Instant // of an interrupted run: when something was last recorded
 }
 
 // Runs lists all runs, newest first. It reads a derived file of each, and the journal only where that file
@@ -132,7 +132,7 @@ func (p *Project) summary(id string) (Summary, error) {
 			return s, nil
 		}
 	}
-	var last machine.Instant
+	var last step.Instant
 	v, err := p.ViewFrom(id, func(l journal.Line, _ *view.Run) { last = max(last, l.At) })
 	if ok && errors.Is(err, journal.ErrNoHeader) { // there is a status, so it had one
 		return s, &DamagedError{id, headerGone}
@@ -224,10 +224,10 @@ func (p *Project) ViewFrom(id string, see func(journal.Line, *view.Run)) (*view.
 var errEnough = errors.New("enough was read")
 
 // startOf reads how a run started.
-func (p *Project) startOf(id string) (machine.RunInfo, error) {
-	var info machine.RunInfo
+func (p *Project) startOf(id string) (step.RunInfo, error) {
+	var info step.RunInfo
 	_, err := journal.Read(p.RunDir(id), func(l journal.Line) error {
-		if s, ok := l.Event.(machine.Start); ok {
+		if s, ok := l.Event.(step.Start); ok {
 			info = s.Run
 		}
 		return errEnough
@@ -240,7 +240,7 @@ func (p *Project) startOf(id string) (machine.RunInfo, error) {
 
 // earlier gives where the loops of the latest ended run of a task and pipeline stood. A task with a run that
 // has not ended, whoever carries it on, is refused.
-func (p *Project) earlier(info machine.RunInfo, fresh bool) ([]feedback.Counter, string, error) {
+func (p *Project) earlier(info step.RunInfo, fresh bool) ([]feedback.Counter, string, error) {
 	ids, err := p.IDs()
 	if err != nil {
 		return nil, "", err

@@ -12,7 +12,7 @@ import (
 
 	"example.com/pipe/engine"
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -25,12 +25,12 @@ func TestResumeGoesByWhatWasFrozen(t *testing.T) {
 	}
 	touch(t, filepath.Join(p.Root, "repaired"))
 	p = open(t, p.Root)
-	if a, err := p.Answer(t.Context(), id, machine.Answer{Kind: machine.DecideRetry, By: "ann"}, engine.AnswerOptions{}); err != nil || !a.Accepted {
+	if a, err := p.Answer(t.Context(), id, step.Answer{Kind: step.DecideRetry, By: "ann"}, engine.AnswerOptions{}); err != nil || !a.Accepted {
 		t.Fatalf("got %+v, %v", a, err)
 	}
 	var begun engine.Begun
 	res, err := p.Resume(t.Context(), id, engine.Follow{Begun: func(b engine.Begun) { begun = b }})
-	if err != nil || res.Status != machine.RunSucceeded {
+	if err != nil || res.Status != step.RunSucceeded {
 		t.Errorf("got %+v, %v", res, err)
 	}
 	want := []engine.Change{{File: "pipe.yaml", How: "removed"}, {File: "pipelines/stuck.yaml", How: "changed"}}
@@ -38,7 +38,7 @@ func TestResumeGoesByWhatWasFrozen(t *testing.T) {
 		t.Errorf("changes %v, want %v", begun.Changes, want)
 	}
 	again, err := p.Resume(t.Context(), id, engine.Follow{Begun: func(engine.Begun) { t.Error("a finished run was begun") }})
-	if err != nil || again.Status != machine.RunSucceeded {
+	if err != nil || again.Status != step.RunSucceeded {
 		t.Errorf("of a finished run: got %+v, %v", again, err)
 	}
 }
@@ -83,7 +83,7 @@ func TestResumeBeforeTheFirstStep(t *testing.T) {
 	header, _, _ := strings.Cut(string(b), "\n")
 	write(t, name, header+"\n")
 	res, err := p.Resume(t.Context(), id, engine.Follow{})
-	if err != nil || res.Status != machine.RunSucceeded {
+	if err != nil || res.Status != step.RunSucceeded {
 		t.Errorf("got %+v, %v", res, err)
 	}
 }
@@ -120,7 +120,7 @@ func TestARunInsideAStageSharesTheWorkspace(t *testing.T) {
 		t.Errorf("from outside: got %v", err)
 	}
 	inside := open(t, p.Root, "PIPE_RUN_ID="+res.Run.Run)
-	if res, _ := run(t, inside, "two-rounds", engine.RunOptions{}); res.Status != machine.RunSucceeded {
+	if res, _ := run(t, inside, "two-rounds", engine.RunOptions{}); res.Status != step.RunSucceeded {
 		t.Errorf("from inside: %s", res.Status)
 	}
 }
@@ -135,7 +135,7 @@ func TestTaskIDs(t *testing.T) {
 		}
 	}
 	first := paused(t, p, engine.RunOptions{TaskID: "T-1"})
-	if _, err := p.Answer(t.Context(), first.Run.Run, machine.Answer{Kind: machine.DecideAbort, By: "ann"}, engine.AnswerOptions{}); err != nil {
+	if _, err := p.Answer(t.Context(), first.Run.Run, step.Answer{Kind: step.DecideAbort, By: "ann"}, engine.AnswerOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	rounds := func(o engine.RunOptions) (n int, from string) {
@@ -146,7 +146,7 @@ func TestTaskIDs(t *testing.T) {
 		o.Begun = func(b engine.Begun) { from = b.From }
 		id := paused(t, p, o).Run.Run
 		if o.TaskID == "T-1" { // what ended has its say in the next run of the task
-			if _, err := p.Answer(t.Context(), id, machine.Answer{Kind: machine.DecideAbort, By: "ann"}, engine.AnswerOptions{}); err != nil {
+			if _, err := p.Answer(t.Context(), id, step.Answer{Kind: step.DecideAbort, By: "ann"}, engine.AnswerOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -270,7 +270,7 @@ func TestReplayReportsWhatIsDecidedOtherwise(t *testing.T) {
 	var lines []journal.Line
 	log, err := journal.Read(dir, func(l journal.Line) error {
 		for i, r := range l.Records {
-			if s, ok := r.(machine.StageStarted); ok && s.Brief != "" {
+			if s, ok := r.(step.StageStarted); ok && s.Brief != "" {
 				s.Brief = "in other words"
 				l.Records[i] = s
 			}
@@ -298,7 +298,7 @@ func TestReplayReportsWhatIsDecidedOtherwise(t *testing.T) {
 	if err != nil || len(report.Differences) != 1 || !strings.Contains(report.Differences[0].Recorded, "in other words") {
 		t.Errorf("got %+v, %v", report, err)
 	}
-	if again, err := p.Resume(t.Context(), res.Run.Run, engine.Follow{}); err != nil || again.Status != machine.RunSucceeded {
+	if again, err := p.Resume(t.Context(), res.Run.Run, engine.Follow{}); err != nil || again.Status != step.RunSucceeded {
 		t.Errorf("resume: got %+v, %v", again, err)
 	}
 }
@@ -330,7 +330,7 @@ stages:
 	if ids, err := p.IDs(); err != nil || len(ids) != 0 {
 		t.Errorf("refused runs left %v, %v", ids, err)
 	}
-	if res, log := run(t, p, "p", given(value.Field{Name: "n", Value: int64(4)})); res.Status != machine.RunSucceeded {
+	if res, log := run(t, p, "p", given(value.Field{Name: "n", Value: int64(4)})); res.Status != step.RunSucceeded {
 		t.Fatalf("%s\n%s", res.Status, log)
 	}
 	if b, err := os.ReadFile(filepath.Join(p.Root, "n.txt")); err != nil || string(b) != "4x\n" {
@@ -342,7 +342,7 @@ stages:
 func TestResumeClearsWhatAKilledProcessLeft(t *testing.T) {
 	p := project(t, "pipelines/waits.yaml", waits)
 	res, err := p.Run(t.Context(), load(t, p, "waits"), engine.RunOptions{})
-	if err != nil || res.Status != machine.RunIsWaiting {
+	if err != nil || res.Status != step.RunIsWaiting {
 		t.Fatalf("the run is %s, %v", res.Status, err)
 	}
 	half := filepath.Join(p.RunDir(res.Run.Run), "trees", "reading-1")

@@ -14,6 +14,7 @@ import (
 	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/proc"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/workspace"
 )
 
@@ -22,15 +23,15 @@ type Stopped = driver.Stopped
 
 // Follow says how the process that carries a run on follows it.
 type Follow struct {
-	Stay    bool                                                     // while the run waits for a person, wait for the answer
-	Begun   func(Begun)                                              // called once, before the first step; may be nil
-	Observe func(seq int64, at machine.Instant, rs []machine.Record) // steps that are durable, in order; may be nil
-	Warn    func(text string)                                        // something odd that is no error; may be nil
+	Stay    bool                                               // while the run waits for a person, wait for the answer
+	Begun   func(Begun)                                        // called once, before the first step; may be nil
+	Observe func(seq int64, at step.Instant, rs []step.Record) // steps that are durable, in order; may be nil
+	Warn    func(text string)                                  // something odd that is no error; may be nil
 }
 
 // Begun is what is known before the first step of this process.
 type Begun struct {
-	Run     machine.RunInfo
+	Run     step.RunInfo
 	Dir     string             // of the run
 	Loops   []feedback.Counter // of a run that goes on with those of an earlier run of the task
 	From    string             // that run's id
@@ -40,9 +41,9 @@ type Begun struct {
 
 // Result is where a run stands when a command is done with it.
 type Result struct {
-	Run    machine.RunInfo
+	Run    step.RunInfo
 	Dir    string
-	Status machine.RunStatus
+	Status step.RunStatus
 }
 
 // session is a run that this process may write: it holds the run's lock.
@@ -184,7 +185,7 @@ func (p *Project) isInside(run string) (bool, error) {
 }
 
 // info names the run, also before its first step.
-func (s *session) info() (machine.RunInfo, error) {
+func (s *session) info() (step.RunInfo, error) {
 	start, err := s.index.start()
 	return start.Run, err
 }
@@ -207,17 +208,17 @@ func (s *session) resume(ctx context.Context, b Begun, ends bool) (Result, error
 	if s.follow.Begun != nil {
 		s.follow.Begun(b)
 	}
-	var first machine.Event = machine.Resumed{At: s.driver.Now(), Ended: ended}
-	if s.machine.Status() == machine.UnknownRunStatus {
+	var first step.Event = step.Resumed{At: s.driver.Now(), Ended: ended}
+	if s.machine.Status() == step.UnknownRunStatus {
 		start.At = s.driver.Now() // it died between the journal's header and the first step
 		first = start
 	}
 	return s.run(ctx, first, start.Run)
 }
 
-func (s *session) run(ctx context.Context, first machine.Event, info machine.RunInfo) (Result, error) {
+func (s *session) run(ctx context.Context, first step.Event, info step.RunInfo) (Result, error) {
 	status, err := s.driver.Run(ctx, first)
-	if s.tree != nil && (status == machine.RunIsPaused || status == machine.RunIsWaiting) {
+	if s.tree != nil && (status == step.RunIsPaused || status == step.RunIsWaiting) {
 		s.warn("the run works in the git worktree %q, which stays until it is over", s.tree.Path)
 	}
 	return Result{Run: info, Dir: s.dir, Status: status}, err

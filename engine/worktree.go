@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
 	"example.com/pipe/engine/workspace"
 )
@@ -94,7 +94,7 @@ func (s *session) findTree(ctx context.Context, ends bool) error {
 	if s.tree == nil {
 		return nil
 	}
-	if s.machine.Status() == machine.UnknownRunStatus {
+	if s.machine.Status() == step.UnknownRunStatus {
 		return s.makeTree(ctx)
 	}
 	err := s.seeTree(ctx)
@@ -108,7 +108,7 @@ func (s *session) findTree(ctx context.Context, ends bool) error {
 
 // seeTree looks at the worktree of a run that has begun and is not over. An answer is compared with it.
 func (s *session) seeTree(ctx context.Context) error {
-	if s.tree == nil || s.machine.Status() == machine.UnknownRunStatus || s.machine.Status().Ended() {
+	if s.tree == nil || s.machine.Status() == step.UnknownRunStatus || s.machine.Status().Ended() {
 		return nil
 	}
 	err := s.tree.Check(ctx)

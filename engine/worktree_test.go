@@ -12,8 +12,8 @@ import (
 
 	"example.com/pipe/engine"
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 )
 
 // gitIn runs git in a folder as a user would.
@@ -94,7 +94,7 @@ func TestWorktreeRun(t *testing.T) {
 	p := gitProject(t, "pipelines/worker.yaml", worker, "sub/x.txt", "x", ".gitignore", "*.log\n")
 	res, warned := inTree(t, p, "worker")
 	id := res.Run.Run
-	if res.Status != machine.RunSucceeded || warned != "what the run changed is on the git branch pipe/"+id+"\n" {
+	if res.Status != step.RunSucceeded || warned != "what the run changed is on the git branch pipe/"+id+"\n" {
 		t.Fatalf("%s, with %q", res.Status, warned)
 	}
 	if v, err := p.View(id); err != nil || !strings.Contains(v.Text(0), "\nbranch    pipe/"+id+"\n") {
@@ -114,11 +114,11 @@ func TestWorktreeRun(t *testing.T) {
 		t.Errorf("the journal: %v", err)
 	}
 	// A resume of a run that is over has nothing to do, and says so.
-	if again, err := p.Resume(t.Context(), id, engine.Follow{}); err != nil || again.Status != machine.RunSucceeded {
+	if again, err := p.Resume(t.Context(), id, engine.Follow{}); err != nil || again.Status != step.RunSucceeded {
 		t.Errorf("resumed: %s, %v", again.Status, err)
 	}
 	// An answer that comes too late is refused, not a failure.
-	late, err := p.Answer(t.Context(), id, machine.Answer{Kind: machine.Approve, Stage: "make", By: "anna"}, engine.AnswerOptions{})
+	late, err := p.Answer(t.Context(), id, step.Answer{Kind: step.Approve, Stage: "make", By: "anna"}, engine.AnswerOptions{})
 	if err != nil || late.Accepted {
 		t.Errorf("a late answer: %+v, %v", late, err)
 	}
@@ -127,7 +127,7 @@ func TestWorktreeRun(t *testing.T) {
 func TestWorktreeRunThatFails(t *testing.T) {
 	p := gitProject(t, "pipelines/f.yaml", "name: f\nversion: 1\nstages:\n  - {id: s, run: 'echo x > half.txt; exit 1'}\n")
 	res, _ := inTree(t, p, "f")
-	if res.Status != machine.RunFailed {
+	if res.Status != step.RunFailed {
 		t.Fatal(res.Status)
 	}
 	wantClosed(t, p, res.Run.Run, "half.txt")
@@ -145,7 +145,7 @@ func TestWorktreeStaysAtAPause(t *testing.T) {
 	p := gitProject(t, "pipelines/asks.yaml", asks)
 	res, _ := inTree(t, p, "asks")
 	id := res.Run.Run
-	if res.Status != machine.RunIsWaiting {
+	if res.Status != step.RunIsWaiting {
 		t.Fatal(res.Status)
 	}
 	if _, err := os.Stat(filepath.Join(pathOfTree(p, id), "one.txt")); err != nil {
@@ -153,12 +153,12 @@ func TestWorktreeStaysAtAPause(t *testing.T) {
 	}
 	// A change of a tracked file in the worktree, not in the main tree, is one since the approval was asked.
 	write(t, filepath.Join(pathOfTree(p, id), "pipe.yaml"), "# changed\n")
-	a, err := p.Answer(t.Context(), id, machine.Answer{Kind: machine.Approve, By: "anna"}, engine.AnswerOptions{})
+	a, err := p.Answer(t.Context(), id, step.Answer{Kind: step.Approve, By: "anna"}, engine.AnswerOptions{})
 	if err != nil || a.Accepted || !strings.Contains(a.Why, "the tree changed") {
 		t.Errorf("approved a changed tree: %+v, %v", a, err)
 	}
-	a, err = p.Answer(t.Context(), id, machine.Answer{Kind: machine.Approve, By: "anna"}, engine.AnswerOptions{Resume: true})
-	if err != nil || !a.Accepted || a.Status != machine.RunSucceeded {
+	a, err = p.Answer(t.Context(), id, step.Answer{Kind: step.Approve, By: "anna"}, engine.AnswerOptions{Resume: true})
+	if err != nil || !a.Accepted || a.Status != step.RunSucceeded {
 		t.Fatalf("approved: %+v, %v", a, err)
 	}
 	wantClosed(t, p, id, "one.txt pipe.yaml two.txt")
@@ -168,7 +168,7 @@ func TestWorktreeOfACancelledRun(t *testing.T) {
 	p := gitProject(t, "pipelines/asks.yaml", asks)
 	res, _ := inTree(t, p, "asks")
 	a, err := p.Cancel(t.Context(), res.Run.Run, "anna", "", engine.AnswerOptions{})
-	if err != nil || a.Status != machine.RunCancelled {
+	if err != nil || a.Status != step.RunCancelled {
 		t.Fatalf("cancelled: %+v, %v", a, err)
 	}
 	wantClosed(t, p, res.Run.Run, "one.txt")
@@ -185,7 +185,7 @@ func TestWorktreeDeletedByHand(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "is gone") || !strings.Contains(err.Error(), "pipe cancel "+id) {
 		t.Errorf("resumed: %v", err)
 	}
-	_, err = p.Answer(t.Context(), id, machine.Answer{Kind: machine.Approve, By: "anna"}, engine.AnswerOptions{Resume: true})
+	_, err = p.Answer(t.Context(), id, step.Answer{Kind: step.Approve, By: "anna"}, engine.AnswerOptions{Resume: true})
 	if err == nil || !strings.Contains(err.Error(), "is gone") {
 		t.Errorf("approved: %v", err)
 	}
@@ -193,7 +193,7 @@ func TestWorktreeDeletedByHand(t *testing.T) {
 		t.Errorf("an answer that failed is left to be taken later: %q, %v", left, err)
 	}
 	a, err := p.Cancel(t.Context(), id, "anna", "", engine.AnswerOptions{})
-	if err != nil || a.Status != machine.RunCancelled {
+	if err != nil || a.Status != step.RunCancelled {
 		t.Fatalf("cancelled: %+v, %v", a, err)
 	}
 	wantClosed(t, p, id, "")
@@ -207,7 +207,7 @@ func TestWorktreeRunsGoSideBySide(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lock.Release()
-	if res, _ := inTree(t, p, "worker"); res.Status != machine.RunSucceeded {
+	if res, _ := inTree(t, p, "worker"); res.Status != step.RunSucceeded {
 		t.Errorf("beside a run in place: %s", res.Status)
 	}
 	if _, err := p.Run(t.Context(), load(t, p, "worker"), engine.RunOptions{}); !errors.Is(err, journal.ErrHeld) {
@@ -263,7 +263,7 @@ func TestWorktreeRunInAForeignEnvironment(t *testing.T) {
 	head := gitIn(t, p.Root, "rev-parse", "HEAD")
 	p = open(t, p.Root, "GIT_DIR="+filepath.Join(p.Root, ".git"), "GIT_WORK_TREE="+p.Root, "GIT_INDEX_FILE="+filepath.Join(p.Root, ".git/index"))
 	res, _ := inTree(t, p, "g")
-	if res.Status != machine.RunSucceeded {
+	if res.Status != step.RunSucceeded {
 		t.Fatal(res.Status)
 	}
 	wantClosed(t, p, res.Run.Run, "x.txt")
@@ -275,9 +275,9 @@ func TestWorktreeRunInAForeignEnvironment(t *testing.T) {
 func TestWorktreeRunThatWasStopped(t *testing.T) {
 	p := gitProject(t, "pipelines/asks.yaml", strings.ReplaceAll(asks, "requires_approval: true, ", ""))
 	ctx, stop := context.WithCancel(t.Context())
-	f := engine.Follow{Observe: func(_ int64, _ machine.Instant, rs []machine.Record) {
+	f := engine.Follow{Observe: func(_ int64, _ step.Instant, rs []step.Record) {
 		for _, r := range rs {
-			if s, ok := r.(machine.StageSucceeded); ok && s.Stage == "first" {
+			if s, ok := r.(step.StageSucceeded); ok && s.Stage == "first" {
 				stop()
 			}
 		}
@@ -292,7 +292,7 @@ func TestWorktreeRunThatWasStopped(t *testing.T) {
 		t.Fatal(ids, err)
 	}
 	res, err = p.Resume(t.Context(), ids[0], engine.Follow{})
-	if err != nil || res.Status != machine.RunSucceeded {
+	if err != nil || res.Status != step.RunSucceeded {
 		t.Fatalf("resumed: %+v, %v", res, err)
 	}
 	wantClosed(t, p, ids[0], "one.txt two.txt")
@@ -339,7 +339,7 @@ func TestWorktreeRunKilledBeforeItsFirstStep(t *testing.T) {
 			gitIn(t, p.Root, "branch", "-f", "pipe/"+id, "HEAD")
 			harm(t, p, pathOfTree(p, id), "pipe/"+id)
 			res, err = p.Resume(t.Context(), id, engine.Follow{})
-			if err != nil || res.Status != machine.RunSucceeded {
+			if err != nil || res.Status != step.RunSucceeded {
 				t.Fatalf("resumed: %+v, %v", res, err)
 			}
 			wantClosed(t, p, id, "files.txt")
@@ -357,7 +357,7 @@ func TestWorktreeRunKilledAtItsEnd(t *testing.T) {
 	id := res.Run.Run
 	gitIn(t, p.Root, "worktree", "add", "-q", pathOfTree(p, id), "pipe/"+id)
 	write(t, filepath.Join(pathOfTree(p, id), "y.txt"), "not committed yet")
-	if res, err := p.Resume(t.Context(), id, engine.Follow{}); err != nil || res.Status != machine.RunSucceeded {
+	if res, err := p.Resume(t.Context(), id, engine.Follow{}); err != nil || res.Status != step.RunSucceeded {
 		t.Fatalf("resumed: %+v, %v", res, err)
 	}
 	wantClosed(t, p, id, "x.txt y.txt")
@@ -368,7 +368,7 @@ func TestWorktreeThatCanNotBeClosed(t *testing.T) {
 	p := gitProject(t, "pipelines/f.yaml", "name: f\nversion: 1\nstages:\n  - {id: s, run: 'echo x > x.txt; git init -q inner; echo y > inner/y.txt'}\n")
 	res, warned := inTree(t, p, "f")
 	id := res.Run.Run
-	if res.Status != machine.RunSucceeded || !strings.Contains(warned, `stays, since it holds what the branch pipe/`+id+` does not: `) {
+	if res.Status != step.RunSucceeded || !strings.Contains(warned, `stays, since it holds what the branch pipe/`+id+` does not: `) {
 		t.Fatalf("%s, said %q", res.Status, warned)
 	}
 	if err := os.RemoveAll(filepath.Join(pathOfTree(p, id), "inner")); err != nil {
@@ -413,7 +413,7 @@ finally:
   - {id: last, role: review, feedback: {path: out/last.json, format: items}, run: 'mkdir -p out; echo "[]" > out/last.json'}
 `)
 	res, warned := inTree(t, p, "r")
-	if res.Status != machine.RunSucceeded || strings.Contains(warned, "stays") {
+	if res.Status != step.RunSucceeded || strings.Contains(warned, "stays") {
 		t.Fatalf("%s, said %q", res.Status, warned)
 	}
 	wantClosed(t, p, res.Run.Run, "x.txt")

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/pipe/engine"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
 )
 
@@ -48,7 +48,7 @@ type answered struct {
 }
 
 // give gives an answer to the run. The answer is made from what the run asks.
-func (o *answerOptions) give(ctx context.Context, make func(*view.Run) (machine.Answer, string, error)) error {
+func (o *answerOptions) give(ctx context.Context, make func(*view.Run) (step.Answer, string, error)) error {
 	return withProcesses(func(ks []stage.Kind) error {
 		p, err := o.project(ks)
 		if err != nil {
@@ -72,7 +72,7 @@ func (o *answerOptions) give(ctx context.Context, make func(*view.Run) (machine.
 			defer f.leave()
 			res, err := p.Answer(ctx, id, a, engine.AnswerOptions{Follow: told.follow(), Resume: o.resume})
 			f.leave()
-			if err == nil && res.Accepted && res.Live && (a.Kind == machine.Cancel || a.Kind == machine.DecideAbort) {
+			if err == nil && res.Accepted && res.Live && (a.Kind == step.Cancel || a.Kind == step.DecideAbort) {
 				res.Status, err = awaitEnd(ctx, p, id)
 			}
 			if err != nil {
@@ -97,10 +97,10 @@ func (t *teller) follow() engine.Follow {
 		t.say()
 		t.begun(b)
 	}
-	f.Observe = func(seq int64, at machine.Instant, recs []machine.Record) {
+	f.Observe = func(seq int64, at step.Instant, recs []step.Record) {
 		if !t.done {
-			recs = slices.DeleteFunc(slices.Clone(recs), func(r machine.Record) bool {
-				_, refused := r.(machine.AnswerRefused)
+			recs = slices.DeleteFunc(slices.Clone(recs), func(r step.Record) bool {
+				_, refused := r.(step.AnswerRefused)
 				return refused
 			})
 		}
@@ -118,7 +118,7 @@ func (t *teller) say() {
 }
 
 // tell says what came of the answer.
-func (o *answerOptions) tell(f *teller, id string, kind machine.AnswerKind, res engine.Answered) error {
+func (o *answerOptions) tell(f *teller, id string, kind step.AnswerKind, res engine.Answered) error {
 	next := ""
 	if res.Accepted && !res.Live && !res.CarriedOn && !res.Status.Ended() {
 		next = "pipe resume " + id
@@ -157,12 +157,12 @@ func (o *answerOptions) tell(f *teller, id string, kind machine.AnswerKind, res 
 
 // after ends the command: with the run's status where it went on with the run. What stops a run did what it was
 // told, and a run that was stopped is what it was to lead to.
-func (o *answerOptions) after(f *follower, kind machine.AnswerKind, res engine.Answered) error {
+func (o *answerOptions) after(f *follower, kind step.AnswerKind, res engine.Answered) error {
 	ended := !res.Live && res.Status.Ended()
 	switch {
-	case kind == machine.Cancel || kind == machine.DecideAbort:
+	case kind == step.Cancel || kind == step.DecideAbort:
 		return nil
-	case !res.CarriedOn && (kind != machine.Reject || !ended):
+	case !res.CarriedOn && (kind != step.Reject || !ended):
 		return nil
 	}
 	if o.json {
@@ -175,22 +175,22 @@ func (o *answerOptions) after(f *follower, kind machine.AnswerKind, res engine.A
 const endPause = 50 * time.Millisecond
 
 // awaitEnd waits until the process that carries a run on has stopped it, and gives where the run stands.
-func awaitEnd(ctx context.Context, p *engine.Project, id string) (machine.RunStatus, error) {
+func awaitEnd(ctx context.Context, p *engine.Project, id string) (step.RunStatus, error) {
 	ticker := time.NewTicker(endPause)
 	defer ticker.Stop()
 	for {
 		if _, held, err := p.Holder(id); err != nil {
-			return machine.UnknownRunStatus, err
+			return step.UnknownRunStatus, err
 		} else if !held {
 			v, err := p.View(id)
 			if err != nil {
-				return machine.UnknownRunStatus, err
+				return step.UnknownRunStatus, err
 			}
 			return v.Status(), nil
 		}
 		select {
 		case <-ctx.Done():
-			return machine.UnknownRunStatus, &engine.Stopped{Cause: context.Cause(ctx)}
+			return step.UnknownRunStatus, &engine.Stopped{Cause: context.Cause(ctx)}
 		case <-ticker.C:
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
 )
 
@@ -14,19 +14,19 @@ import (
 type approvalOptions struct {
 	answerOptions
 	stage string
-	kind  machine.AnswerKind
+	kind  step.AnswerKind
 	done  string // the answer as a word of what was done
 }
 
 func newApproveCmd(a *app) *cobra.Command {
-	return newApprovalCmd(a, machine.Approve, "approved", &cobra.Command{
+	return newApprovalCmd(a, step.Approve, "approved", &cobra.Command{
 		Use:   "approve RUN [STAGE]",
 		Short: "Let a stage start that waits for an approval",
 	})
 }
 
 // newApprovalCmd makes a command of one that answers an approval.
-func newApprovalCmd(a *app, kind machine.AnswerKind, done string, cmd *cobra.Command) *cobra.Command {
+func newApprovalCmd(a *app, kind step.AnswerKind, done string, cmd *cobra.Command) *cobra.Command {
 	o := &approvalOptions{answerOptions: answerOptions{app: a}, kind: kind, done: done}
 	cmd.Args = between(1, 2)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -39,11 +39,11 @@ func newApprovalCmd(a *app, kind machine.AnswerKind, done string, cmd *cobra.Com
 }
 
 func (o *approvalOptions) run(ctx context.Context) error {
-	return o.give(ctx, func(v *view.Run) (machine.Answer, string, error) {
+	return o.give(ctx, func(v *view.Run) (step.Answer, string, error) {
 		if err := isStage(v, o.stage); err != nil {
-			return machine.Answer{}, "", err
+			return step.Answer{}, "", err
 		}
-		return machine.Answer{Kind: o.kind, Stage: o.stage}, approvalText(v, o.done, o.stage), nil
+		return step.Answer{Kind: o.kind, Stage: o.stage}, approvalText(v, o.done, o.stage), nil
 	})
 }
 

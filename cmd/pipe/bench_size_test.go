@@ -19,6 +19,7 @@ import (
 	"example.com/pipe/engine/compile"
 	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 )
 
 // ordinaryText is a pipeline of n stages as people write them: texts and conditions that read inputs and
@@ -91,7 +92,7 @@ func loadPlan(b *testing.B, text string) *plan.Plan {
 
 // history is a run of the machine without a driver.
 type history struct {
-	records  []machine.Record
+	records  []step.Record
 	steps    int
 	took     time.Duration
 	lastHeap uint64 // bytes that the ended machine holds
@@ -105,7 +106,7 @@ func play(b *testing.B, p *plan.Plan, jobs int) history {
 	code := 0
 	var h history
 	var open []string
-	step := func(ev machine.Event) {
+	next := func(ev step.Event) {
 		ready := m.Step(ev)
 		h.steps++
 		h.records = append(h.records, ready.Records...)
@@ -114,11 +115,11 @@ func play(b *testing.B, p *plan.Plan, jobs int) history {
 		}
 	}
 	began := time.Now()
-	step(machine.Start{At: 1, Run: machine.RunInfo{Run: "R", TaskID: "t", Pipeline: p.Name, Jobs: jobs}})
+	next(step.Start{At: 1, Run: step.RunInfo{Run: "R", TaskID: "t", Pipeline: p.Name, Jobs: jobs}})
 	for len(open) > 0 {
 		effect := open[0]
 		open = open[1:]
-		step(machine.StageEnded{At: 1, Effect: effect, ExitCode: &code})
+		next(step.StageEnded{At: 1, Effect: effect, ExitCode: &code})
 	}
 	h.took = time.Since(began)
 	if !m.Status().Ended() {
@@ -163,7 +164,7 @@ func benchMachine(t *numbers) {
 	}
 }
 
-func fold(p *plan.Plan, records []machine.Record) time.Duration {
+func fold(p *plan.Plan, records []step.Record) time.Duration {
 	m := machine.New(p, compile.NewEvaluator(), nil)
 	began := time.Now()
 	for _, r := range records {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
 )
 
@@ -28,7 +28,7 @@ func newCancelCmd(a *app) *cobra.Command {
 }
 
 func (o *cancelOptions) run(ctx context.Context) error {
-	return o.give(ctx, func(v *view.Run) (machine.Answer, string, error) {
-		return machine.Answer{Kind: machine.Cancel}, "cancelled: run " + v.Info().Run, nil
+	return o.give(ctx, func(v *view.Run) (step.Answer, string, error) {
+		return step.Answer{Kind: step.Cancel}, "cancelled: run " + v.Info().Run, nil
 	})
 }

@@ -9,8 +9,8 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/feedback"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 	"example.com/pipe/engine/view"
 )
@@ -31,13 +31,13 @@ type decideOptions struct {
 // decisions are the ways to answer an escalation, with the flags that go with each.
 var decisions = []struct {
 	word  string
-	kind  machine.AnswerKind
+	kind  step.AnswerKind
 	flags []string
 }{
-	{"retry", machine.DecideRetry, []string{"rounds"}},
-	{"refer-back", machine.DecideReferBack, []string{"rounds", "to", "note"}},
-	{"override", machine.DecideOverride, []string{"items", "output"}},
-	{"abort", machine.DecideAbort, nil},
+	{"retry", step.DecideRetry, []string{"rounds"}},
+	{"refer-back", step.DecideReferBack, []string{"rounds", "to", "note"}},
+	{"override", step.DecideOverride, []string{"items", "output"}},
+	{"abort", step.DecideAbort, nil},
 }
 
 func newDecideCmd(a *app) *cobra.Command {
@@ -78,14 +78,14 @@ func (o *decideOptions) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return o.give(cmd.Context(), func(v *view.Run) (machine.Answer, string, error) {
+	return o.give(cmd.Context(), func(v *view.Run) (step.Answer, string, error) {
 		for _, name := range []string{o.source, o.to} {
 			if err := isStage(v, name); err != nil {
-				return machine.Answer{}, "", err
+				return step.Answer{}, "", err
 			}
 		}
-		a := machine.Answer{Kind: kind, Stage: o.source, Escalation: o.id, Note: o.note, To: o.to, Items: o.items}
-		if kind == machine.DecideRetry || kind == machine.DecideReferBack {
+		a := step.Answer{Kind: kind, Stage: o.source, Escalation: o.id, Note: o.note, To: o.to, Items: o.items}
+		if kind == step.DecideRetry || kind == step.DecideReferBack {
 			a.Rounds = o.rounds
 		}
 		q, open := v.Escalation(o.id, o.source)
@@ -97,7 +97,7 @@ func (o *decideOptions) run(cmd *cobra.Command) error {
 		switch {
 		case len(o.outputs) > 0 && !interrupted:
 			return a, "", usagef("--output goes with an escalation of an interrupted stage")
-		case kind == machine.DecideOverride && interrupted:
+		case kind == step.DecideOverride && interrupted:
 			if a.Outputs, err = readOutputs(v.Node(q.Sources[0]), o.outputs); err != nil {
 				return a, "", err
 			}
@@ -107,7 +107,7 @@ func (o *decideOptions) run(cmd *cobra.Command) error {
 }
 
 // kind checks the decision and the flags that were given with it.
-func (o *decideOptions) kind(cmd *cobra.Command) (machine.AnswerKind, error) {
+func (o *decideOptions) kind(cmd *cobra.Command) (step.AnswerKind, error) {
 	var words []string
 	for _, d := range decisions {
 		words = append(words, d.word)
@@ -128,9 +128,9 @@ func (o *decideOptions) kind(cmd *cobra.Command) (machine.AnswerKind, error) {
 		}
 	}
 	switch d := decisions[at]; {
-	case d.kind == machine.DecideReferBack && strings.TrimSpace(o.note) == "":
+	case d.kind == step.DecideReferBack && strings.TrimSpace(o.note) == "":
 		return 0, usagef("refer-back needs --note TEXT: what the stage is to do")
-	case d.kind == machine.DecideOverride && strings.TrimSpace(o.reason) == "":
+	case d.kind == step.DecideOverride && strings.TrimSpace(o.reason) == "":
 		return 0, usagef("override needs --reason TEXT: why it may stand")
 	case o.rounds < 1:
 		return 0, usagef("--rounds %d: expected a number of at least 1", o.rounds)

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
 )
 
@@ -40,7 +40,7 @@ func newEventsCmd(a *app) *cobra.Command {
 type jsonEvent struct {
 	Version int             `json:"version"`
 	Seq     int64           `json:"seq"`
-	At      machine.Instant `json:"at"`
+	At      step.Instant    `json:"at"`
 	Record  json.RawMessage `json:"record"`
 }
 
@@ -64,14 +64,14 @@ func (o *eventsOptions) run(context.Context) error {
 	return err
 }
 
-func (o *eventsOptions) print(l journal.Line, rec machine.Record) error {
+func (o *eventsOptions) print(l journal.Line, rec step.Record) error {
 	if !o.json {
 		if line, ok := view.Line(l.At, rec); ok {
 			fmt.Fprintln(o.out, view.Wrap(line, o.width()))
 		}
 		return nil
 	}
-	raw, err := machine.MarshalRecord(rec)
+	raw, err := step.MarshalRecord(rec)
 	if err != nil {
 		return err
 	}

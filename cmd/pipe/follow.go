@@ -14,7 +14,7 @@ import (
 	"example.com/pipe/engine"
 	"example.com/pipe/engine/driver"
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
 )
 
@@ -70,7 +70,7 @@ func (f *follower) begun(b engine.Begun) {
 	}
 }
 
-func (f *follower) observe(_ int64, at machine.Instant, recs []machine.Record) {
+func (f *follower) observe(_ int64, at step.Instant, recs []step.Record) {
 	width := f.width()
 	if f.screen != nil {
 		width-- // above a region no line reaches the edge, where terminals differ in what comes next
@@ -92,9 +92,9 @@ func (f *follower) observe(_ int64, at machine.Instant, recs []machine.Record) {
 		f.view.Apply(at, rec)
 		f.mu.Unlock()
 		switch rec.(type) {
-		case machine.RunWaiting, machine.RunPaused:
+		case step.RunWaiting, step.RunPaused:
 			f.ask()
-		case machine.RunResumed:
+		case step.RunResumed:
 			f.asked, f.unsaid = false, false
 		}
 	}
@@ -144,14 +144,14 @@ func (f *follower) end(res engine.Result, err error) error {
 		return withStatus(statusOfRun(res.Status))
 	}
 	switch res.Status {
-	case machine.RunIsPaused, machine.RunIsWaiting:
+	case step.RunIsPaused, step.RunIsWaiting:
 		f.view = v
 		f.ask()
-	case machine.RunSucceeded:
+	case step.RunSucceeded:
 		f.outputs(v)
-	case machine.RunFailed:
+	case step.RunFailed:
 		fmt.Fprintf(f.err, "pipe: the run failed; see `pipe why %s` and `pipe logs %s`\n", res.Run.Run, res.Run.Run)
-	case machine.RunRunning, machine.RunCancelled, machine.UnknownRunStatus:
+	case step.RunRunning, step.RunCancelled, step.UnknownRunStatus:
 	}
 	return withStatus(statusOfRun(res.Status))
 }
@@ -216,15 +216,15 @@ func heldText(e *journal.HeldError) error {
 	return fmt.Errorf("the run is held by %s, which carries it on; look at it with `pipe show %s`", e.Holder, run)
 }
 
-func statusOfRun(s machine.RunStatus) int {
+func statusOfRun(s step.RunStatus) int {
 	switch s {
-	case machine.RunSucceeded:
+	case step.RunSucceeded:
 		return exitOK
-	case machine.RunFailed, machine.RunCancelled:
+	case step.RunFailed, step.RunCancelled:
 		return exitFailed
-	case machine.RunIsPaused, machine.RunIsWaiting:
+	case step.RunIsPaused, step.RunIsWaiting:
 		return exitWaiting
-	case machine.RunRunning, machine.UnknownRunStatus:
+	case step.RunRunning, step.UnknownRunStatus:
 	}
 	return exitOurs // a run that neither ended nor waits and that nobody carries on
 }

@@ -23,7 +23,7 @@ const module = "example.com/pipe"
 
 // pure packages, with all that lies below them, decide or describe: no file, process, clock, chance, goroutine or lock may reach them.
 var pure = []string{"engine/source", "engine/diag", "engine/value", "engine/expr", "engine/plan", "engine/compile",
-	"engine/check", "engine/explain", "engine/feedback", "engine/machine", "engine/toolchain", "engine/view"}
+	"engine/check", "engine/explain", "engine/feedback", "engine/step", "engine/machine", "engine/toolchain", "engine/view"}
 
 // impureImports are what a pure package must not import, with all that lies below.
 var impureImports = []string{"os", "net", "os/exec", "context", "sync", "log", "math/rand", "crypto/rand", "testing", "unsafe"}

@@ -8,8 +8,8 @@ import (
 
 	"example.com/pipe/engine"
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
 	"example.com/pipe/pipelines"
 	"example.com/pipe/specs/contracts"
@@ -80,7 +80,7 @@ func viewOf(p *engine.Project, id string) (*view.Run, error) {
 		return nil, err
 	}
 	if v.Info().Run == "" {
-		v.SetInfo(machine.RunInfo{Run: id})
+		v.SetInfo(step.RunInfo{Run: id})
 	}
 	return v, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/pipe/engine"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
 )
 
@@ -33,13 +33,13 @@ func newPsCmd(a *app) *cobra.Command {
 
 // psRun is a run in the list. A damaged one has no times.
 type psRun struct {
-	Run        string           `json:"run"`
-	Pipeline   string           `json:"pipeline"`
-	TaskID     string           `json:"task_id"`
-	Status     string           `json:"status"`
-	Reason     string           `json:"reason,omitempty"`
-	StartedAt  *machine.Instant `json:"started_at"`
-	FinishedAt *machine.Instant `json:"finished_at"`
+	Run        string        `json:"run"`
+	Pipeline   string        `json:"pipeline"`
+	TaskID     string        `json:"task_id"`
+	Status     string        `json:"status"`
+	Reason     string        `json:"reason,omitempty"`
+	StartedAt  *step.Instant `json:"started_at"`
+	FinishedAt *step.Instant `json:"finished_at"`
 }
 
 func (o *psOptions) run(context.Context) error {
@@ -95,7 +95,7 @@ func (o *psOptions) run(context.Context) error {
 // answeredRun looks whether a run that waits was answered and is not carried on. The list itself does not know: it
 // is read from files that hold no more than a status.
 func answeredRun(p *engine.Project, r engine.Summary) (*view.Run, bool) {
-	if r.Status != machine.RunIsWaiting.String() && r.Status != machine.RunIsPaused.String() {
+	if r.Status != step.RunIsWaiting.String() && r.Status != step.RunIsPaused.String() {
 		return nil, false
 	}
 	v, err := p.View(r.ID)
@@ -164,7 +164,7 @@ func (o *psOptions) row(r engine.Summary) []string {
 	started, took := "-", "-"
 	if r.StartedAt != nil {
 		started = r.StartedAt.String()
-		end := machine.At(o.now())
+		end := step.At(o.now())
 		switch {
 		case r.FinishedAt != nil:
 			end = *r.FinishedAt

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"example.com/pipe/engine"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
 )
 
 // TestTime stops the time of a run that nobody carries on at what was last recorded.
 func TestTime(t *testing.T) {
 	o := &psOptions{app: &app{now: func() time.Time { return time.UnixMilli(100_000) }}}
-	began, last := machine.Instant(1_000), machine.Instant(4_000)
+	began, last := step.Instant(1_000), step.Instant(4_000)
 	for want, s := range map[string]engine.Summary{
 		"1m39s": {Status: "running", StartedAt: &began},
 		"3.0s":  {Status: "interrupted", StartedAt: &began, LastAt: &last},

@@ -3,11 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 func newRejectCmd(a *app) *cobra.Command {
-	return newApprovalCmd(a, machine.Reject, "rejected", &cobra.Command{
+	return newApprovalCmd(a, step.Reject, "rejected", &cobra.Command{
 		Use:   "reject RUN [STAGE]",
 		Short: "Refuse a stage that waits for an approval; it fails",
 		Long: "Refuses a stage that waits for an approval: it fails, and what can still run without it does. The run goes on\n" +

@@ -10,7 +10,7 @@ import (
 	"example.com/pipe/cmd/pipe/live"
 	"example.com/pipe/engine"
 	"example.com/pipe/engine/driver"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
 )
 
@@ -61,7 +61,7 @@ func (f *follower) raise(run string) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			defer tails.forget()
-			return live.FrameOf(f.view, machine.At(f.now()), tails.of)
+			return live.FrameOf(f.view, step.At(f.now()), tails.of)
 		},
 	})
 	f.atKill.set(f.screen.Leave)
@@ -101,20 +101,20 @@ func (f *follower) summary() []string {
 	v := f.view
 	end := v.Finished()
 	if end == 0 {
-		end = machine.At(f.now())
+		end = step.At(f.now())
 	}
 	text := view.OneLine(v.Info().Pipeline) + " " + v.StatusWord()
 	if v.Started() != 0 {
 		text += " after " + view.Duration(end.Since(v.Started()))
 	}
-	counts := map[machine.StageStatus]int{}
+	counts := map[step.StageStatus]int{}
 	for _, s := range v.Stages() {
 		counts[s.Status]++
 	}
 	sep := ": "
-	for s := machine.Pending; s <= machine.Stale; s++ { // in the order in which stages come through them
+	for s := step.Pending; s <= step.Stale; s++ { // in the order in which stages come through them
 		word := s.String()
-		if s == machine.Running {
+		if s == step.Running {
 			word = view.Interrupted // nobody carries the run on any more
 		}
 		if counts[s] > 0 {

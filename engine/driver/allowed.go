@@ -7,8 +7,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 )
 
 // maxListed is how many files a message lists.
@@ -31,7 +31,7 @@ func badGlob(globs []string) string {
 
 // keepInside refuses what a try changed outside of allowed_paths. Nothing is put back: a person, or a later
 // stage, sees what was done. The failure of a try that failed anyway stays what it is.
-func (t *try) keepInside(ended *machine.StageEnded) {
+func (t *try) keepInside(ended *step.StageEnded) {
 	if len(t.s.AllowedPaths) == 0 || ended.Tree == nil || ended.Class == string(stage.Cancelled) {
 		return
 	}

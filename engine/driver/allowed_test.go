@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 func TestAllowed(t *testing.T) {
@@ -70,22 +70,22 @@ func TestKeepInside(t *testing.T) {
 	for i := range 14 {
 		many = append(many, fmt.Sprintf("f%02d", i))
 	}
-	try := &try{s: &machine.StageStarted{AllowedPaths: []string{"src/**"}}}
-	ended := machine.StageEnded{Tree: &machine.Tree{Changed: append(many, "src/fine")}}
+	try := &try{s: &step.StageStarted{AllowedPaths: []string{"src/**"}}}
+	ended := step.StageEnded{Tree: &step.Tree{Changed: append(many, "src/fine")}}
 	try.keepInside(&ended)
 	want := `the stage changed outside of allowed_paths ("src/**"): "a b", "quo\"te", "new\nline", "tab\t", "\xff\xfe", "esc\x1b[2J", "f00", "f01", "f02", "f03" and 10 more`
 	if ended.Class != "check" || ended.Message != want {
 		t.Errorf("%s: %s\nwant %s", ended.Class, ended.Message, want)
 	}
-	ended = machine.StageEnded{Class: "exit", Message: "it ended with status 1", Tree: &machine.Tree{Changed: []string{"x"}}}
+	ended = step.StageEnded{Class: "exit", Message: "it ended with status 1", Tree: &step.Tree{Changed: []string{"x"}}}
 	try.keepInside(&ended)
 	if ended.Class != "exit" || ended.Message != `it ended with status 1; it also changed outside of allowed_paths ("src/**"): "x"` {
 		t.Errorf("%s: %s", ended.Class, ended.Message)
 	}
-	for _, ended := range []machine.StageEnded{
-		{Class: "cancelled", Tree: &machine.Tree{Changed: []string{"x"}}},
-		{Tree: &machine.Tree{Changed: []string{"src/x"}}},
-		{Tree: &machine.Tree{}},
+	for _, ended := range []step.StageEnded{
+		{Class: "cancelled", Tree: &step.Tree{Changed: []string{"x"}}},
+		{Tree: &step.Tree{Changed: []string{"src/x"}}},
+		{Tree: &step.Tree{}},
 	} {
 		before := ended
 		try.keepInside(&ended)

@@ -17,9 +17,9 @@ import (
 
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 	"example.com/pipe/engine/workspace"
 )
@@ -44,7 +44,7 @@ type cache struct {
 
 func (d *Driver) cache() cache { return cache{dir: d.opt.Cache, most: maxEntries, size: maxCache} }
 
-// entry is a file of the cache. Outcome is a machine.StageEnded; Sum is of its bytes.
+// entry is a file of the cache. Outcome is a step.StageEnded; Sum is of its bytes.
 type entry struct {
 	Version int             `json:"version"`
 	Sum     string          `json:"sum"`
@@ -93,7 +93,7 @@ func (t *try) cacheKey() (string, error) {
 // recall gives what an equal execution gave, if the cache has it. Only a first try asks: what an earlier one
 // did to the workspace is not known. The tree is read again, since another stage may have changed it since the
 // machine had it read.
-func (t *try) recall(ctx, work context.Context) (*machine.StageEnded, error) {
+func (t *try) recall(ctx, work context.Context) (*step.StageEnded, error) {
 	if t.d.opt.Cache == "" || t.node == nil || !t.node.Cache || t.s.Base == "" || t.s.Attempt != 1 || ctx.Err() != nil {
 		return nil, nil
 	}
@@ -121,11 +121,11 @@ func (t *try) recall(ctx, work context.Context) (*machine.StageEnded, error) {
 
 // keep puts what the try gave into the cache, if it ended well and changed nothing. The text says why it could
 // not be kept, which is no failure of the stage.
-func (t *try) keep(ended *machine.StageEnded) string {
+func (t *try) keep(ended *step.StageEnded) string {
 	if t.key == "" || ended.Class != string(stage.OK) || ended.Tree == nil || ended.Tree.Hash != t.s.Base {
 		return ""
 	}
-	kept := machine.StageEnded{ExitCode: ended.ExitCode, Outputs: ended.Outputs, Result: ended.Result}
+	kept := step.StageEnded{ExitCode: ended.ExitCode, Outputs: ended.Outputs, Result: ended.Result}
 	if err := t.d.cache().put(t.key, kept, t.d.opt.Now()); err != nil {
 		return fmt.Sprintf("what stage %q gave can't be cached: %v", t.s.Stage, err)
 	}
@@ -139,12 +139,12 @@ func (c cache) drop(key string) {
 }
 
 // get reads an entry. A damaged one is removed.
-func (c cache) get(key string, now time.Time) *machine.StageEnded {
+func (c cache) get(key string, now time.Time) *step.StageEnded {
 	b, err := workspace.ReadInside(c.dir, key+".json", 2*maxEntry)
 	if isMissing(err) {
 		return nil
 	}
-	var ended machine.StageEnded
+	var ended step.StageEnded
 	if err == nil {
 		ended, err = readEntry(b)
 	}
@@ -156,28 +156,28 @@ func (c cache) get(key string, now time.Time) *machine.StageEnded {
 	return &ended
 }
 
-func readEntry(b []byte) (machine.StageEnded, error) {
+func readEntry(b []byte) (step.StageEnded, error) {
 	var e entry
 	if err := json.Unmarshal(b, &e); err != nil {
-		return machine.StageEnded{}, err
+		return step.StageEnded{}, err
 	}
 	if sum := sha256.Sum256(e.Outcome); e.Version != cacheFormat || hex.EncodeToString(sum[:]) != e.Sum {
-		return machine.StageEnded{}, errors.New("it is not what was written")
+		return step.StageEnded{}, errors.New("it is not what was written")
 	}
-	ev, err := machine.UnmarshalEvent(e.Outcome)
+	ev, err := step.UnmarshalEvent(e.Outcome)
 	if err != nil {
-		return machine.StageEnded{}, err
+		return step.StageEnded{}, err
 	}
-	ended, ok := ev.(machine.StageEnded)
+	ended, ok := ev.(step.StageEnded)
 	if !ok {
-		return machine.StageEnded{}, fmt.Errorf("want the end of a stage, got %q", ev.EventType())
+		return step.StageEnded{}, fmt.Errorf("want the end of a stage, got %q", ev.EventType())
 	}
 	return ended, nil
 }
 
 // put writes an entry, durably. One that is too large is not kept.
-func (c cache) put(key string, ended machine.StageEnded, now time.Time) error {
-	b, err := machine.MarshalEvent(ended)
+func (c cache) put(key string, ended step.StageEnded, now time.Time) error {
+	b, err := step.MarshalEvent(ended)
 	if err != nil || len(b) > maxEntry {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"example.com/pipe/engine/driver"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -52,11 +52,11 @@ func over(t *testing.T, cache, yaml string) *world {
 }
 
 // success gives the record of a stage that succeeded.
-func (w *world) success(path string) machine.StageSucceeded {
+func (w *world) success(path string) step.StageSucceeded {
 	w.t.Helper()
-	var out machine.StageSucceeded
+	var out step.StageSucceeded
 	for _, r := range w.records() {
-		if s, ok := r.(machine.StageSucceeded); ok && s.Stage == path {
+		if s, ok := r.(step.StageSucceeded); ok && s.Stage == path {
 			out = s
 		}
 	}
@@ -100,7 +100,7 @@ func TestCache(t *testing.T) {
 			if c.change != nil {
 				c.change(w)
 			}
-			if status := w.run(); status != machine.RunSucceeded {
+			if status := w.run(); status != step.RunSucceeded {
 				t.Fatal(status)
 			}
 			if ran := count() != before; ran == c.hits {
@@ -177,7 +177,7 @@ func TestCacheWithDamage(t *testing.T) {
 			}
 			before := count()
 			w := over(t, cache, cached)
-			if status := w.run(); status != machine.RunSucceeded || w.success("s").Cached || count() != before+1 {
+			if status := w.run(); status != step.RunSucceeded || w.success("s").Cached || count() != before+1 {
 				t.Errorf("%s, cached %t, ran %d times", status, w.success("s").Cached, count()-before)
 			}
 			if over(t, cache, cached).run(); count() != before+1 {
@@ -195,7 +195,7 @@ func TestCacheThatCanNotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := over(t, cache, cached)
-	if status := w.run(); status != machine.RunSucceeded || len(w.warned) != 1 || !strings.Contains(w.warned[0], `"s" gave can't be cached`) {
+	if status := w.run(); status != step.RunSucceeded || len(w.warned) != 1 || !strings.Contains(w.warned[0], `"s" gave can't be cached`) {
 		t.Errorf("%s, warned %q", status, w.warned)
 	}
 }
@@ -218,11 +218,11 @@ stages:
       if grep -q 1 made.txt; then echo '[{"severity":"blocking","file":"made.txt","line":1,"description":"one"}]'; else echo '[]'; fi > "$PIPE_FEEDBACK"
 `
 	first := over(t, cache, yaml)
-	if status := first.run(); status != machine.RunSucceeded || count() != 2 {
+	if status := first.run(); status != step.RunSucceeded || count() != 2 {
 		t.Fatalf("%s after %d reviews", status, count())
 	}
 	second := over(t, cache, yaml)
-	if status := second.run(); status != machine.RunSucceeded || count() != 2 {
+	if status := second.run(); status != step.RunSucceeded || count() != 2 {
 		t.Fatalf("%s after %d reviews", status, count())
 	}
 	if got, want := second.state(), strings.ReplaceAll(first.state(), first.id, second.id); strings.ReplaceAll(got, "\n   \"cached\": true,", "") != want {
@@ -251,7 +251,7 @@ func TestCacheAfterACrash(t *testing.T) {
 				break
 			}
 			w.fail = nil
-			if status := w.run(); status != machine.RunSucceeded {
+			if status := w.run(); status != step.RunSucceeded {
 				t.Fatalf("append %d: %s", at, status)
 			}
 			if ran := count() - before; full && ran != 0 || !full && ran == 0 {

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -36,7 +36,7 @@ func TestConfigOfAKind(t *testing.T) {
 		w := newWorld(t, "name: one\nversion: 1\ninputs: {n: integer}\nstages:\n"+
 			"  - {id: s, uses: echo, with: {a: 1, with: {n: \"${{ inputs.n }}\", text: x}}}\n", kind)
 		w.inputs = value.NewObject(value.Field{Name: "n", Value: int64(3)})
-		if status := w.run(); status != machine.RunSucceeded {
+		if status := w.run(); status != step.RunSucceeded {
 			t.Fatalf("status %s", status)
 		}
 		if b, err := json.Marshal(got); err != nil || !sameJSON(t, string(b), `{"a":1,"secret":"s","with":{"n":3,"text":"x"}}`) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 // rich has what a run can have without a person: stages side by side, a retry, a loop of two rounds, a
@@ -60,7 +60,7 @@ func TestCrashAtEachAppend(t *testing.T) {
 	counts := filepath.Join(t.TempDir(), "counts")
 	t.Setenv("COUNT", counts)
 	whole := newWorld(t, rich)
-	if status := whole.run(); status != machine.RunSucceeded {
+	if status := whole.run(); status != step.RunSucceeded {
 		t.Fatalf("uninterrupted: %s\n%s", status, whole.state())
 	}
 	want := whole.state()
@@ -93,7 +93,7 @@ func TestCrashAtEachAppend(t *testing.T) {
 			}
 			points++
 			w.fail = nil
-			if status := w.run(); status != machine.RunSucceeded {
+			if status := w.run(); status != step.RunSucceeded {
 				t.Fatalf("append %d, durable %v: resumed to %s\n%s", at, durable, status, w.state())
 			}
 			if got := w.state(); got != want {
@@ -120,11 +120,11 @@ func checkExecutions(t *testing.T, w *world, counts string) {
 	ended, lost := map[string]int{}, map[string]int{}
 	for _, r := range w.records() {
 		switch r := r.(type) {
-		case machine.StageSucceeded:
+		case step.StageSucceeded:
 			ended[r.Stage]++
-		case machine.RetryScheduled:
+		case step.RetryScheduled:
 			ended[r.Stage]++
-		case machine.StageInterrupted:
+		case step.StageInterrupted:
 			lost[r.Stage]++
 		}
 	}

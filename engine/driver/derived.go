@@ -14,8 +14,8 @@ import (
 
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
 )
 
@@ -46,13 +46,13 @@ type derived struct {
 
 	built   bool // the files are this process's own
 	dirty   bool
-	written time.Time         // when run.json was last written
-	status  machine.RunStatus // that it tells
+	written time.Time      // when run.json was last written
+	status  step.RunStatus // that it tells
 }
 
 // pairState is what a state file holds beside the counter and the items.
 type pairState struct {
-	at     machine.Instant
+	at     step.Instant
 	action feedback.Action
 }
 
@@ -61,7 +61,7 @@ func newDerived(p *plan.Plan, dir string) *derived {
 }
 
 // apply folds the records of a step.
-func (w *derived) apply(at machine.Instant, recs []machine.Record) {
+func (w *derived) apply(at step.Instant, recs []step.Record) {
 	for _, r := range recs {
 		w.view.Apply(at, r)
 		w.follow(at, r)
@@ -70,11 +70,11 @@ func (w *derived) apply(at machine.Instant, recs []machine.Record) {
 }
 
 // follow takes note of what a record means for the log and for the state files.
-func (w *derived) follow(at machine.Instant, rec machine.Record) {
+func (w *derived) follow(at step.Instant, rec step.Record) {
 	switch r := rec.(type) {
-	case machine.RunStarted:
+	case step.RunStarted:
 		w.task = r.Run.TaskID
-	case machine.FeedbackReceived:
+	case step.FeedbackReceived:
 		w.line(feedback.LogParsed(r.Items, r.Source))
 		for _, line := range r.Advisory {
 			w.line(line)
@@ -84,7 +84,7 @@ func (w *derived) follow(at machine.Instant, rec machine.Record) {
 			w.line(feedback.LogItems(w.task, feedback.Pair{Source: r.Source, Target: r.Target}, r.Items, r.Blocking))
 			w.touch(at, r.Source)
 		}
-	case machine.FeedbackRouted:
+	case step.FeedbackRouted:
 		switch r.Action {
 		case feedback.Accept:
 			w.line(feedback.LogAccepting())
@@ -99,14 +99,14 @@ func (w *derived) follow(at machine.Instant, rec machine.Record) {
 		w.line(feedback.LogAction(w.task, r.Action, r.Iteration, r.MaxIterations))
 		w.touch(at, r.Source)
 		w.pairs[r.Source].action = r.Action
-	case machine.EscalationRaised:
+	case step.EscalationRaised:
 		w.line(feedback.LogEscalated(w.task, r.Escalation.Reason))
 		w.touchAll(at, r.Escalation.Sources)
-	case machine.EscalationDecided:
+	case step.EscalationDecided:
 		w.touchAll(at, w.order) // a decision may waive items and raise caps of several loops
-	case machine.ItemOpened:
+	case step.ItemOpened:
 		w.touchAll(at, r.Item.Sources)
-	case machine.ItemChanged:
+	case step.ItemChanged:
 		w.touchAll(at, r.Item.Sources)
 	}
 }
@@ -117,7 +117,7 @@ func (w *derived) line(s string) {
 }
 
 // touchAll marks the state files of those sources that have one, or whose loop the plan knows.
-func (w *derived) touchAll(at machine.Instant, sources []string) {
+func (w *derived) touchAll(at step.Instant, sources []string) {
 	for _, s := range sources {
 		if _, ok := w.view.Loop(s); ok {
 			w.touch(at, s)
@@ -125,7 +125,7 @@ func (w *derived) touchAll(at machine.Instant, sources []string) {
 	}
 }
 
-func (w *derived) touch(at machine.Instant, source string) {
+func (w *derived) touch(at step.Instant, source string) {
 	p, ok := w.pairs[source]
 	if !ok {
 		p = &pairState{}
@@ -161,7 +161,7 @@ func (w *derived) rebuild() error {
 
 // step folds the records of a step that is durable, and writes what a process may read before the next
 // effect is carried out: state files and log lines.
-func (w *derived) step(at machine.Instant, recs []machine.Record, now time.Time) error {
+func (w *derived) step(at step.Instant, recs []step.Record, now time.Time) error {
 	w.apply(at, recs)
 	if err := w.writeFeedback(); err != nil {
 		return err
@@ -240,14 +240,14 @@ func (w *derived) flush() error {
 
 // StatusHead is what stands in status.json before its stages.
 type StatusHead struct {
-	Version    int              `json:"version"`
-	Run        string           `json:"run"`
-	Pipeline   string           `json:"pipeline"`
-	TaskID     string           `json:"task_id"`
-	Status     string           `json:"status"`
-	Reason     string           `json:"reason,omitempty"`
-	StartedAt  *machine.Instant `json:"started_at"`
-	FinishedAt *machine.Instant `json:"finished_at"`
+	Version    int           `json:"version"`
+	Run        string        `json:"run"`
+	Pipeline   string        `json:"pipeline"`
+	TaskID     string        `json:"task_id"`
+	Status     string        `json:"status"`
+	Reason     string        `json:"reason,omitempty"`
+	StartedAt  *step.Instant `json:"started_at"`
+	FinishedAt *step.Instant `json:"finished_at"`
 }
 
 // StatusStages stands between the head and the stages of status.json: who wants the head alone cuts there.

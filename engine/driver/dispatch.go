@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/proc"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 	"example.com/pipe/engine/workspace"
 )
@@ -21,18 +21,18 @@ import (
 type try struct {
 	d    *Driver
 	node *plan.Node
-	s    *machine.StageStarted
+	s    *step.StageStarted
 	f    *folder
 	key  string // of what it gives, in the cache; "": it is not kept there
 	dir  string // where it works, relative to the workspace; "" is the workspace
 }
 
-func (d *Driver) folder(s *machine.StageStarted) *folder {
+func (d *Driver) folder(s *step.StageStarted) *folder {
 	return &folder{run: d.opt.Dir, rel: FolderOf(s.Stage, s.Iteration, s.Attempt)}
 }
 
 // dispatch starts the worker of a try.
-func (d *Driver) dispatch(work context.Context, s *machine.StageStarted) {
+func (d *Driver) dispatch(work context.Context, s *step.StageStarted) {
 	t := &try{d: d, node: d.opt.Machine.Node(s.Stage), s: s, f: d.folder(s)}
 	d.start(work, s.Effect, "it carried out stage "+s.Stage, func(ctx context.Context) outcome {
 		began := d.opt.Now()
@@ -43,7 +43,7 @@ func (d *Driver) dispatch(work context.Context, s *machine.StageStarted) {
 		}
 		ended.Effect = s.Effect
 		ended.DurationMS = max(0, d.opt.Now().Sub(began).Milliseconds())
-		return outcome{warning: warning, event: func(at machine.Instant) machine.Event {
+		return outcome{warning: warning, event: func(at step.Instant) step.Event {
 			ended.At = at
 			return ended
 		}}
@@ -51,7 +51,7 @@ func (d *Driver) dispatch(work context.Context, s *machine.StageStarted) {
 }
 
 // carryOut gives what the cache has of the try, or runs it. The warning is for people.
-func (t *try) carryOut(ctx, work context.Context) (ended machine.StageEnded, warning string, err error) {
+func (t *try) carryOut(ctx, work context.Context) (ended step.StageEnded, warning string, err error) {
 	if cached, err := t.recall(ctx, work); err != nil || cached != nil {
 		if err != nil {
 			return ended, "", err
@@ -70,7 +70,7 @@ func (t *try) carryOut(ctx, work context.Context) (ended machine.StageEnded, war
 }
 
 // tree reads the workspace after the try, also when the try was stopped.
-func (t *try) tree(work context.Context) (*machine.Tree, error) {
+func (t *try) tree(work context.Context) (*step.Tree, error) {
 	tree, err := t.d.readTree(work, t.s.Base)
 	if err != nil {
 		return nil, err
@@ -80,16 +80,16 @@ func (t *try) tree(work context.Context) (*machine.Tree, error) {
 
 // run prepares the try, has its kind carry it out, and reads what it left. An error is a failure of ours:
 // what the stage did wrong is in the event.
-func (t *try) run(ctx context.Context) (machine.StageEnded, error) {
+func (t *try) run(ctx context.Context) (step.StageEnded, error) {
 	if ctx.Err() != nil {
 		return failed(stage.Cancelled, "stopped before it started"), nil
 	}
 	if t.node == nil {
-		return machine.StageEnded{}, errors.New("the plan has no such stage")
+		return step.StageEnded{}, errors.New("the plan has no such stage")
 	}
 	kind, ok := t.d.kinds[t.node.Kind]
 	if !ok {
-		return machine.StageEnded{}, fmt.Errorf("this program has no stage kind %q", t.node.Kind)
+		return step.StageEnded{}, fmt.Errorf("this program has no stage kind %q", t.node.Kind)
 	}
 	if why := badGlob(t.s.AllowedPaths); why != "" {
 		return failed(stage.FailedCheck, "%s", why), nil
@@ -100,7 +100,7 @@ func (t *try) run(ctx context.Context) (machine.StageEnded, error) {
 	}
 	config := t.config()
 	if err := t.f.prepare(t.d.parents, show(kind, config), t.s, deadline); err != nil {
-		return machine.StageEnded{}, storage("preparing the stage's folder", t.f.path(""), err)
+		return step.StageEnded{}, storage("preparing the stage's folder", t.f.path(""), err)
 	}
 	if path := t.reportPath(); path != "" {
 		if err := removeInside(t.d.opt.Workspace.Root, path); err != nil {
@@ -113,7 +113,7 @@ func (t *try) run(ctx context.Context) (machine.StageEnded, error) {
 	}
 	out, err := t.call(ctx, kind, config, dir, deadline)
 	if err != nil {
-		return machine.StageEnded{}, err
+		return step.StageEnded{}, err
 	}
 	ended := t.read(&out)
 	if ended.Class != "" && ctx.Err() == nil && isFull(t.f.run) {
@@ -177,7 +177,7 @@ func show(kind stage.Kind, config *value.Object) shown {
 
 // resolveDir gives the folder in which the stage works, absolute and without symbolic links, so that a link
 // that is changed later leads nowhere else. One outside the workspace is refused.
-func (t *try) resolveDir() (string, *machine.StageEnded) {
+func (t *try) resolveDir() (string, *step.StageEnded) {
 	ws := t.d.opt.Workspace
 	if t.s.Dir == "" {
 		return ws.Root, nil
@@ -202,11 +202,11 @@ func (t *try) resolveDir() (string, *machine.StageEnded) {
 // reportPath is where the stage leaves its report, relative to the workspace; "" where it has none there.
 func (t *try) reportPath() string { return inWorkspace(t.node.Feedback) }
 
-func failed(class stage.Class, format string, args ...any) machine.StageEnded {
-	return machine.StageEnded{Class: string(class), Message: fmt.Sprintf(format, args...)}
+func failed(class stage.Class, format string, args ...any) step.StageEnded {
+	return step.StageEnded{Class: string(class), Message: fmt.Sprintf(format, args...)}
 }
 
-func refuse(class stage.Class, format string, args ...any) *machine.StageEnded {
+func refuse(class stage.Class, format string, args ...any) *step.StageEnded {
 	ended := failed(class, format, args...)
 	return &ended
 }

@@ -12,6 +12,7 @@ import (
 	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/workspace"
 )
 
@@ -43,17 +44,17 @@ type Options struct {
 // Driver carries one run out. It is used by one goroutine and for one Run or Take.
 type Driver struct {
 	opt     Options
-	info    machine.RunInfo // from the first record
-	env     []string        // what every process gets of our own environment
+	info    step.RunInfo // from the first record
+	env     []string     // what every process gets of our own environment
 	kinds   map[string]stage.Kind
 	derived *derived
 	parents *parents
 	reports []string // paths of reports, which are no part of the tree
 
-	seq     int64           // of the last line
-	last    machine.Instant // of the last step: time does not run backwards within a run
-	ahead   machine.Instant // how much the run's clock is ahead of ours, which was set back
-	timers  []timer         // due first
+	seq     int64        // of the last line
+	last    step.Instant // of the last step: time does not run backwards within a run
+	ahead   step.Instant // how much the run's clock is ahead of ours, which was set back
+	timers  []timer      // due first
 	running map[string]context.CancelCauseFunc
 	taken   map[string]bool // ids of answers that the journal holds
 	asking  bool            // an answer is being prepared
@@ -73,7 +74,7 @@ type crew struct {
 // outcome is what a worker brings back: an event to step, or an error of ours. After, if there is one, is
 // called when the event is durable.
 type outcome struct {
-	event  func(at machine.Instant) machine.Event // nil: none
+	event  func(at step.Instant) step.Event // nil: none
 	effect string
 	after  func() error
 	answer bool
@@ -85,7 +86,7 @@ type outcome struct {
 
 type timer struct {
 	effect string
-	until  machine.Instant
+	until  step.Instant
 }
 
 // New returns a driver.
@@ -112,7 +113,7 @@ func New(opt Options) *Driver {
 func (d *Driver) Fold(l journal.Line) {
 	d.last = max(d.last, l.At)
 	d.seq = l.Seq
-	if a, ok := l.Event.(machine.Answer); ok {
+	if a, ok := l.Event.(step.Answer); ok {
 		d.taken[a.ID] = true
 	}
 	d.note(l.Records)
@@ -120,11 +121,11 @@ func (d *Driver) Fold(l journal.Line) {
 }
 
 // note takes the run's names from its first record.
-func (d *Driver) note(recs []machine.Record) {
+func (d *Driver) note(recs []step.Record) {
 	if len(recs) == 0 || d.info.Run != "" {
 		return
 	}
-	if r, ok := recs[0].(machine.RunStarted); ok {
+	if r, ok := recs[0].(step.RunStarted); ok {
 		d.info = r.Run
 	}
 }
@@ -139,13 +140,13 @@ func (e *Stopped) Error() string { return fmt.Sprintf("stopped: %v", e.Cause) }
 func (e *Stopped) Unwrap() error { return e.Cause }
 
 // Now is the time for an event that Run is given: never before that of an earlier step.
-func (d *Driver) Now() machine.Instant { return d.now() }
+func (d *Driver) Now() step.Instant { return d.now() }
 
 // now is the time of a step: never before that of an earlier one. Where the clock was set back, by another
 // machine's process or meanwhile, the run's goes on from where it stood, so that what it waits for does not
 // wait longer.
-func (d *Driver) now() machine.Instant {
-	at := machine.At(d.opt.Now()) + d.ahead
+func (d *Driver) now() step.Instant {
+	at := step.At(d.opt.Now()) + d.ahead
 	if at < d.last {
 		d.ahead += d.last - at
 		at = d.last

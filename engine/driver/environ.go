@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/proc"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -39,7 +39,7 @@ func outerRuns(own []string) []string {
 }
 
 // environ is the whole environment of one try: ours, what the stage sets over it, and the PIPE_ variables.
-func (d *Driver) environ(s *machine.StageStarted, f *folder) []string {
+func (d *Driver) environ(s *step.StageStarted, f *folder) []string {
 	out := make([]string, 0, len(d.env)+s.Env.Len()+16)
 	for _, kv := range d.env {
 		name, _, _ := strings.Cut(kv, "=")

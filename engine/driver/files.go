@@ -8,22 +8,22 @@ import (
 	"os"
 	"path/filepath"
 
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/workspace"
 )
 
 // readTree reads the state of the workspace, and what differs from the tree named, if one is.
-func (d *Driver) readTree(ctx context.Context, since string) (machine.Tree, error) {
+func (d *Driver) readTree(ctx context.Context, since string) (step.Tree, error) {
 	ws := d.opt.Workspace
 	tree, err := ws.Read(ctx, workspace.ReadOptions{Exclude: d.reports})
 	if err != nil {
-		return machine.Tree{}, fmt.Errorf("reading the state of the workspace: %w", err)
+		return step.Tree{}, fmt.Errorf("reading the state of the workspace: %w", err)
 	}
-	out := machine.Tree{Hash: tree.Hash, Tracked: tree.Tracked}
+	out := step.Tree{Hash: tree.Hash, Tracked: tree.Tracked}
 	if since != "" {
 		if out.Changed, err = ws.Changed(ctx, since, tree.Hash); err != nil {
-			return machine.Tree{}, fmt.Errorf("comparing the workspace with what it was: %w", err)
+			return step.Tree{}, fmt.Errorf("comparing the workspace with what it was: %w", err)
 		}
 	}
 	return out, nil

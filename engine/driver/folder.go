@@ -14,7 +14,7 @@ import (
 
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 	"example.com/pipe/engine/workspace"
 )
@@ -81,7 +81,7 @@ type shown struct {
 
 // prepare makes the folder of a try and makes it durable: a resume tells by it whether the try can have
 // begun. What an interrupted try left in its place moves aside to "….lost-N".
-func (f *folder) prepare(parents *parents, as shown, s *machine.StageStarted, deadline time.Time) error {
+func (f *folder) prepare(parents *parents, as shown, s *step.StageStarted, deadline time.Time) error {
 	if err := parents.ensure(filepath.Dir(f.rel)); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (f *folder) prepare(parents *parents, as shown, s *machine.StageStarted, de
 
 // write puts the files there that a process is given. What it is to write (output, feedback, logs) is not
 // made before it is written.
-func (f *folder) write(as shown, s *machine.StageStarted, deadline time.Time) error {
+func (f *folder) write(as shown, s *step.StageStarted, deadline time.Time) error {
 	in := input{
 		Protocol: protocol, Stage: s.Stage, Kind: as.kind, Config: as.config, Inputs: orEmpty(s.Inputs),
 		Brief: s.Brief, OpenItems: s.OpenItems, Effect: s.Effect,
@@ -118,7 +118,7 @@ func (f *folder) write(as shown, s *machine.StageStarted, deadline time.Time) er
 		in.OpenItems = []feedback.Item{}
 	}
 	if !deadline.IsZero() {
-		at := machine.At(deadline).String()
+		at := step.At(deadline).String()
 		in.Deadline = &at
 	}
 	b, err := json.Marshal(in)

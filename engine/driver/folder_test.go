@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -31,7 +31,7 @@ func TestFolderOfALostTryMovesAside(t *testing.T) {
 	parents := newParents(f.run, &plan.Graph{})
 	prepare := func(effect string) {
 		t.Helper()
-		s := &machine.StageStarted{Stage: "a/b[0]", Iteration: 1, Attempt: 2, Effect: effect, Brief: "do " + effect}
+		s := &step.StageStarted{Stage: "a/b[0]", Iteration: 1, Attempt: 2, Effect: effect, Brief: "do " + effect}
 		if err := f.prepare(parents, shown{"command", value.NewObject()}, s, time.UnixMilli(0)); err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestFolderRefusesALinkInItsPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &folder{run: run, rel: FolderOf("a", 1, 1)}
-	err := f.prepare(newParents(run, &plan.Graph{}), shown{"command", value.NewObject()}, &machine.StageStarted{Stage: "a", Iteration: 1, Attempt: 1}, time.Time{})
+	err := f.prepare(newParents(run, &plan.Graph{}), shown{"command", value.NewObject()}, &step.StageStarted{Stage: "a", Iteration: 1, Attempt: 1}, time.Time{})
 	if err == nil || !strings.Contains(err.Error(), "is not a folder") {
 		t.Errorf("got %v", err)
 	}

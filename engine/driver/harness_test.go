@@ -21,6 +21,7 @@ import (
 	"example.com/pipe/engine/proc"
 	"example.com/pipe/engine/source"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 	"example.com/pipe/engine/view"
 	"example.com/pipe/engine/workspace"
@@ -153,13 +154,13 @@ func (w *world) open() *process {
 }
 
 // live is the life of one process of ours: it starts the run or resumes it.
-func (w *world) live(ctx context.Context) (machine.RunStatus, error) {
+func (w *world) live(ctx context.Context) (step.RunStatus, error) {
 	w.t.Helper()
 	p := w.open()
-	var first machine.Event = machine.Resumed{At: machine.At(time.Now())}
+	var first step.Event = step.Resumed{At: step.At(time.Now())}
 	if p.folded == 0 {
-		info := machine.RunInfo{Run: w.id, TaskID: "task-1", Pipeline: w.plan.Name, Jobs: 2}
-		first = machine.Start{At: machine.At(time.Now()), Run: info, Inputs: w.inputs}
+		info := step.RunInfo{Run: w.id, TaskID: "task-1", Pipeline: w.plan.Name, Jobs: 2}
+		first = step.Start{At: step.At(time.Now()), Run: info, Inputs: w.inputs}
 	}
 	status, err := p.driver.Run(ctx, first)
 	if closing := p.writer.Close(); err == nil && closing != nil {
@@ -169,7 +170,7 @@ func (w *world) live(ctx context.Context) (machine.RunStatus, error) {
 }
 
 // run is live that must go well.
-func (w *world) run() machine.RunStatus {
+func (w *world) run() step.RunStatus {
 	w.t.Helper()
 	status, err := w.live(w.t.Context())
 	if err != nil {
@@ -179,9 +180,9 @@ func (w *world) run() machine.RunStatus {
 }
 
 // records gives all records of the journal.
-func (w *world) records() []machine.Record {
+func (w *world) records() []step.Record {
 	w.t.Helper()
-	var out []machine.Record
+	var out []step.Record
 	if _, err := journal.Read(w.dir, func(l journal.Line) error {
 		out = append(out, l.Records...)
 		return nil
@@ -195,7 +196,7 @@ func (w *world) records() []machine.Record {
 func (w *world) failure(path string) (class, message string) {
 	w.t.Helper()
 	for _, r := range w.records() {
-		if f, ok := r.(machine.StageFailed); ok && f.Stage == path {
+		if f, ok := r.(step.StageFailed); ok && f.Stage == path {
 			class, message = f.Class, f.Message
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/workspace"
 )
 
@@ -24,11 +24,11 @@ const InboxDir = "inbox"
 const maxAnswer = 1 << 20
 
 // PutAnswer puts an answer into the inbox of a run, durably. Its id, a ULID, is the file's name.
-func PutAnswer(dir string, a machine.Answer) error {
+func PutAnswer(dir string, a step.Answer) error {
 	if _, err := ulid.ParseStrict(a.ID); err != nil {
 		return fmt.Errorf("the id of an answer must be a ULID, got %q", a.ID)
 	}
-	b, err := machine.MarshalEvent(a)
+	b, err := step.MarshalEvent(a)
 	if err != nil {
 		return err
 	}
@@ -99,15 +99,15 @@ func (d *Driver) waiting() ([]string, error) {
 
 // nextAnswer reads the first answer of the inbox. One that the journal holds already is removed, one that
 // is none is moved aside and said.
-func (d *Driver) nextAnswer() (machine.Answer, bool, error) {
+func (d *Driver) nextAnswer() (step.Answer, bool, error) {
 	ids, err := d.waiting()
 	if err != nil {
-		return machine.Answer{}, false, err
+		return step.Answer{}, false, err
 	}
 	for _, id := range ids {
 		if d.taken[id] {
 			if err := d.removeAnswer(id); err != nil {
-				return machine.Answer{}, false, err
+				return step.Answer{}, false, err
 			}
 			continue
 		}
@@ -121,30 +121,30 @@ func (d *Driver) nextAnswer() (machine.Answer, bool, error) {
 		d.warn("answer %q is moved aside, to %q: %v", id+".json", id+".bad", err)
 		name := answerFile(d.opt.Dir, id)
 		if err := os.Rename(name, strings.TrimSuffix(name, ".json")+".bad"); err != nil && !isMissing(err) {
-			return machine.Answer{}, false, storage("move aside", name, err)
+			return step.Answer{}, false, storage("move aside", name, err)
 		}
 	}
-	return machine.Answer{}, false, nil
+	return step.Answer{}, false, nil
 }
 
-func readAnswer(dir, id string) (machine.Answer, error) {
+func readAnswer(dir, id string) (step.Answer, error) {
 	if _, err := ulid.ParseStrict(id); err != nil {
-		return machine.Answer{}, fmt.Errorf("its name is not a ULID")
+		return step.Answer{}, fmt.Errorf("its name is not a ULID")
 	}
 	b, err := workspace.ReadInside(dir, InboxDir+"/"+id+".json", maxAnswer)
 	if err != nil {
-		return machine.Answer{}, explain(err, maxAnswer)
+		return step.Answer{}, explain(err, maxAnswer)
 	}
-	ev, err := machine.UnmarshalEvent(b)
+	ev, err := step.UnmarshalEvent(b)
 	if err != nil {
-		return machine.Answer{}, err
+		return step.Answer{}, err
 	}
-	a, ok := ev.(machine.Answer)
+	a, ok := ev.(step.Answer)
 	switch {
 	case !ok:
-		return machine.Answer{}, fmt.Errorf("want an answer, got %q", ev.EventType())
+		return step.Answer{}, fmt.Errorf("want an answer, got %q", ev.EventType())
 	case a.ID != id:
-		return machine.Answer{}, fmt.Errorf("it holds the id %q, which is not its name", a.ID)
+		return step.Answer{}, fmt.Errorf("it holds the id %q, which is not its name", a.ID)
 	}
 	return a, nil
 }
@@ -176,7 +176,7 @@ func (d *Driver) lookAtInbox(work context.Context) error {
 		}
 		a.Live = true
 		return outcome{answer: true,
-			event: func(at machine.Instant) machine.Event { a.At = at; return a },
+			event: func(at step.Instant) step.Event { a.At = at; return a },
 			after: func() error { return d.answered(a.ID) }}
 	})
 	return nil
@@ -184,12 +184,12 @@ func (d *Driver) lookAtInbox(work context.Context) error {
 
 // withTree adds the state of the workspace at this moment. Who only stops the run need not wait for it, nor
 // fail where it can't be read.
-func (d *Driver) withTree(ctx context.Context, a machine.Answer) (machine.Answer, error) {
-	if a.Kind == machine.Cancel {
+func (d *Driver) withTree(ctx context.Context, a step.Answer) (step.Answer, error) {
+	if a.Kind == step.Cancel {
 		return a, nil
 	}
 	tree, err := d.readTree(ctx, "")
-	if err != nil && a.Kind != machine.DecideAbort && a.Kind != machine.Reject {
+	if err != nil && a.Kind != step.DecideAbort && a.Kind != step.Reject {
 		return a, err
 	}
 	a.Tree = tree

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"example.com/pipe/engine/driver"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 // TestHalfAnswers leaves the one that may be being written at this moment, and removes that of a command that
 // was killed long ago.
 func TestHalfAnswers(t *testing.T) {
 	w := newWorld(t, gate)
-	if status := w.run(); status != machine.RunIsWaiting {
+	if status := w.run(); status != step.RunIsWaiting {
 		t.Fatalf("status %s", status)
 	}
 	inbox := filepath.Join(w.dir, driver.InboxDir)
@@ -33,7 +33,7 @@ func TestHalfAnswers(t *testing.T) {
 		if err := os.Chtimes(half, at, at); err != nil {
 			t.Fatal(err)
 		}
-		if status := w.run(); status != machine.RunIsWaiting {
+		if status := w.run(); status != step.RunIsWaiting {
 			t.Fatalf("status %s", status)
 		}
 		if _, err := os.Stat(half); (err == nil) != tc.left {

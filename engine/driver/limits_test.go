@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 // TestAllowedPaths changes, deletes and renames files outside, in each state of a stage.
@@ -33,7 +33,7 @@ func TestAllowedPaths(t *testing.T) {
 			w.write("other", "other")
 			status := w.run()
 			class, message := w.failure("s")
-			if class != c.class || !strings.Contains(message, c.says) || (class == "") != (status == machine.RunSucceeded) {
+			if class != c.class || !strings.Contains(message, c.says) || (class == "") != (status == step.RunSucceeded) {
 				t.Errorf("%s: %q %q, want %q with %q", status, class, message, c.class, c.says)
 			}
 		})

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 // How often the inbox is looked at. A look is one system call where nothing came.
@@ -19,7 +19,7 @@ const inboxPause = 150 * time.Millisecond
 // nothing can go on without a person (unless Options.Stay). A *Stopped error says that ctx ended before;
 // any other error is a failure of ours, after which the run can be resumed. In every case all workers and
 // their processes have ended.
-func (d *Driver) Run(ctx context.Context, first machine.Event) (machine.RunStatus, error) {
+func (d *Driver) Run(ctx context.Context, first step.Event) (step.RunStatus, error) {
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	err := d.begin(work, first)
 	if err == nil {
@@ -36,14 +36,14 @@ func (d *Driver) Run(ctx context.Context, first machine.Event) (machine.RunStatu
 
 // begin makes the derived files, steps the first event, and carries out the effects that are open. Timers
 // that are due fire at once, before anything else of the loop.
-func (d *Driver) begin(work context.Context, first machine.Event) error {
+func (d *Driver) begin(work context.Context, first step.Event) error {
 	if err := d.clearInbox(); err != nil {
 		return err
 	}
 	if err := d.derived.rebuild(); err != nil {
 		return err
 	}
-	if _, resumes := first.(machine.Resumed); !resumes {
+	if _, resumes := first.(step.Resumed); !resumes {
 		return d.step(work, first)
 	}
 	// What follows from Resumed is among the open effects.
@@ -55,10 +55,10 @@ func (d *Driver) begin(work context.Context, first machine.Event) error {
 
 // recover carries out the effects that are open when a process of ours takes a run over. A try that can
 // have begun is lost; everything else is carried out again as it is.
-func (d *Driver) recover(work context.Context, open []machine.Effect) error {
-	var lost []machine.Effect
+func (d *Driver) recover(work context.Context, open []step.Effect) error {
+	var lost []step.Effect
 	for _, e := range open {
-		dispatch, ok := e.(machine.Dispatch)
+		dispatch, ok := e.(step.Dispatch)
 		if !ok {
 			continue
 		}
@@ -76,7 +76,7 @@ func (d *Driver) recover(work context.Context, open []machine.Effect) error {
 		}
 	}
 	for _, e := range lost {
-		if err := d.step(work, machine.StageLost{At: d.now(), Effect: e.EffectID()}); err != nil {
+		if err := d.step(work, step.StageLost{At: d.now(), Effect: e.EffectID()}); err != nil {
 			return err
 		}
 	}
@@ -84,8 +84,8 @@ func (d *Driver) recover(work context.Context, open []machine.Effect) error {
 }
 
 // isOneOf reports whether e is, or concerns, one of the effects.
-func isOneOf(e machine.Effect, of []machine.Effect) bool {
-	return slices.ContainsFunc(of, func(o machine.Effect) bool { return o.EffectID() == e.EffectID() })
+func isOneOf(e step.Effect, of []step.Effect) bool {
+	return slices.ContainsFunc(of, func(o step.Effect) bool { return o.EffectID() == e.EffectID() })
 }
 
 // loop takes events until there is nothing more to wait for, or ctx ends. Workers get the other context.
@@ -138,7 +138,7 @@ func (d *Driver) isOver(work context.Context) (bool, error) {
 	if status.Ended() {
 		return true, nil
 	}
-	if status != machine.RunIsPaused && status != machine.RunIsWaiting {
+	if status != step.RunIsPaused && status != step.RunIsWaiting {
 		return false, nil
 	}
 	if err := d.lookAtInbox(work); err != nil { // an answer may have come since the last look
@@ -169,7 +169,7 @@ func (d *Driver) fireTimer(work context.Context) (bool, error) {
 	}
 	t := d.timers[0]
 	d.timers = d.timers[1:]
-	return true, d.step(work, machine.TimerFired{At: d.now(), Effect: t.effect})
+	return true, d.step(work, step.TimerFired{At: d.now(), Effect: t.effect})
 }
 
 // take steps what a worker brought.
@@ -199,7 +199,7 @@ func (d *Driver) take(work context.Context, o outcome) error {
 }
 
 // step takes an event through the machine and carries out what follows from it.
-func (d *Driver) step(work context.Context, ev machine.Event) error {
+func (d *Driver) step(work context.Context, ev step.Event) error {
 	effects, err := d.decide(ev)
 	for _, e := range effects {
 		d.carryOut(work, e)
@@ -208,14 +208,14 @@ func (d *Driver) step(work context.Context, ev machine.Event) error {
 }
 
 // record takes an event through the machine and leaves what follows from it to a later Resumed.
-func (d *Driver) record(ev machine.Event) error {
+func (d *Driver) record(ev step.Event) error {
 	_, err := d.decide(ev)
 	return err
 }
 
 // decide is the one way of an event through the machine: decide, append, publish. Nothing is known to
 // anybody, or carried out by the caller, before it is durable. Effects come only without an error.
-func (d *Driver) decide(ev machine.Event) (effects []machine.Effect, err error) {
+func (d *Driver) decide(ev step.Event) (effects []step.Effect, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			effects, err = nil, panicError(eventText(ev), p)
@@ -253,9 +253,9 @@ func panicError(while string, p any) error {
 	return &PanicError{While: while, Panic: p, Stack: debug.Stack()}
 }
 
-func eventText(ev machine.Event) string {
+func eventText(ev step.Event) string {
 	const most = 4 << 10
-	b, err := machine.MarshalEvent(ev)
+	b, err := step.MarshalEvent(ev)
 	if err != nil {
 		b = []byte(ev.EventType())
 	}
@@ -263,32 +263,32 @@ func eventText(ev machine.Event) string {
 }
 
 // carryOut starts what an effect asks for.
-func (d *Driver) carryOut(work context.Context, e machine.Effect) {
+func (d *Driver) carryOut(work context.Context, e step.Effect) {
 	switch e := e.(type) {
-	case machine.Dispatch:
+	case step.Dispatch:
 		d.dispatch(work, e.Started)
-	case machine.Stop:
+	case step.Stop:
 		if stop, ok := d.running[e.Effect]; ok {
 			stop(errStop)
 		}
-	case machine.Timer:
-		at, _ := slices.BinarySearchFunc(d.timers, e.Until, func(t timer, until machine.Instant) int {
+	case step.Timer:
+		at, _ := slices.BinarySearchFunc(d.timers, e.Until, func(t timer, until step.Instant) int {
 			if t.until <= until {
 				return -1
 			}
 			return 1
 		})
 		d.timers = slices.Insert(d.timers, at, timer{e.Effect, e.Until})
-	case machine.Notify:
+	case step.Notify:
 		d.tell(work, e)
-	case machine.ReadTree:
+	case step.ReadTree:
 		d.start(work, e.Effect, "it read the workspace", func(ctx context.Context) outcome {
 			tree, err := d.readTree(ctx, e.Since)
 			if err != nil {
 				return outcome{err: err}
 			}
-			return outcome{event: func(at machine.Instant) machine.Event {
-				return machine.TreeRead{At: at, Effect: e.Effect, Tree: tree}
+			return outcome{event: func(at step.Instant) step.Event {
+				return step.TreeRead{At: at, Effect: e.Effect, Tree: tree}
 			}}
 		})
 	}

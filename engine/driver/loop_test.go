@@ -13,10 +13,10 @@ import (
 
 	"example.com/pipe/engine/driver"
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/proc"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -67,19 +67,19 @@ run: |
 		t.Fatalf("got %v", err)
 	}
 	for _, r := range w.records() {
-		if _, ok := r.(machine.StageSucceeded); ok {
+		if _, ok := r.(step.StageSucceeded); ok {
 			t.Errorf("the stop was journalled: %#v", r)
 		}
 	}
 	if n, err := proc.EndRun(w.id, nil); err != nil || n != 0 {
 		t.Errorf("%d processes are left, %v", n, err)
 	}
-	if status := w.run(); status != machine.RunSucceeded {
+	if status := w.run(); status != step.RunSucceeded {
 		t.Errorf("resumed to %s", status)
 	}
 	lost := 0
 	for _, r := range w.records() {
-		if _, ok := r.(machine.StageInterrupted); ok {
+		if _, ok := r.(step.StageInterrupted); ok {
 			lost++
 		}
 	}
@@ -134,7 +134,7 @@ stages:
   - {id: ship, run: touch shipped, requires_approval: "ship it?"}
 `
 
-func put(t *testing.T, w *world, id string, a machine.Answer) {
+func put(t *testing.T, w *world, id string, a step.Answer) {
 	t.Helper()
 	a.ID, a.By = id, "ann"
 	if err := driver.PutAnswer(w.dir, a); err != nil {
@@ -153,26 +153,26 @@ func TestAnswersOfALiveRun(t *testing.T) {
 	w.after = func(l journal.Line) {
 		for _, r := range l.Records {
 			switch r.(type) {
-			case machine.RunWaiting:
+			case step.RunWaiting:
 				if err := os.WriteFile(filepath.Join(w.dir, driver.InboxDir, answerID+"1.json"), []byte("{"), 0o600); err != nil && !os.IsNotExist(err) {
 					t.Error(err)
 				}
-				put(t, w, answerID+"2", machine.Answer{Kind: machine.Approve, Stage: "build"})
-			case machine.AnswerRefused:
+				put(t, w, answerID+"2", step.Answer{Kind: step.Approve, Stage: "build"})
+			case step.AnswerRefused:
 				if err := os.WriteFile(filepath.Join(w.dir, driver.InboxDir, answerID+"1.json"), []byte("{"), 0o600); err != nil {
 					t.Error(err)
 				}
-				put(t, w, answerID+"2", machine.Answer{Kind: machine.Approve, Stage: "build"}) // again
-				put(t, w, answerID+"3", machine.Answer{Kind: machine.Approve, Stage: "ship"})
+				put(t, w, answerID+"2", step.Answer{Kind: step.Approve, Stage: "build"}) // again
+				put(t, w, answerID+"3", step.Answer{Kind: step.Approve, Stage: "ship"})
 			}
 		}
 	}
-	if status := w.run(); status != machine.RunSucceeded {
+	if status := w.run(); status != step.RunSucceeded {
 		t.Fatalf("%s\n%s", status, w.state())
 	}
 	refused := 0
 	for _, r := range w.records() {
-		if _, ok := r.(machine.AnswerRefused); ok {
+		if _, ok := r.(step.AnswerRefused); ok {
 			refused++
 		}
 	}
@@ -194,10 +194,10 @@ func TestAnswersOfALiveRun(t *testing.T) {
 // TestAnswersOfAWaitingRun takes answers without carrying the run on.
 func TestAnswersOfAWaitingRun(t *testing.T) {
 	w := newWorld(t, gate)
-	if status := w.run(); status != machine.RunIsWaiting {
+	if status := w.run(); status != step.RunIsWaiting {
 		t.Fatalf("status %s", status)
 	}
-	put(t, w, answerID+"2", machine.Answer{Kind: machine.Approve})
+	put(t, w, answerID+"2", step.Answer{Kind: step.Approve})
 	p := w.open()
 	if err := p.driver.TakeAnswers(t.Context()); err != nil {
 		t.Fatal(err)
@@ -206,17 +206,17 @@ func TestAnswersOfAWaitingRun(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.root, "shipped")); !os.IsNotExist(err) {
 		t.Errorf("the stage ran though nobody carries the run on: %v", err)
 	}
-	if status := w.run(); status != machine.RunSucceeded {
+	if status := w.run(); status != step.RunSucceeded {
 		t.Errorf("resumed to %s", status)
 	}
 }
 
 func TestAnswerFiles(t *testing.T) {
 	dir := t.TempDir()
-	if err := driver.PutAnswer(dir, machine.Answer{ID: "../x"}); err == nil {
+	if err := driver.PutAnswer(dir, step.Answer{ID: "../x"}); err == nil {
 		t.Error("an id that is no ULID was taken")
 	}
-	if err := driver.PutAnswer(dir, machine.Answer{ID: answerID + "2", Kind: machine.Cancel}); err != nil {
+	if err := driver.PutAnswer(dir, step.Answer{ID: answerID + "2", Kind: step.Cancel}); err != nil {
 		t.Error(err)
 	}
 }
@@ -225,8 +225,8 @@ func TestAnswerFiles(t *testing.T) {
 func TestOnInterrupt(t *testing.T) {
 	for _, c := range []struct {
 		word string
-		want machine.RunStatus
-	}{{"rerun", machine.RunSucceeded}, {"ask", machine.RunIsPaused}, {"fail", machine.RunFailed}} {
+		want step.RunStatus
+	}{{"rerun", step.RunSucceeded}, {"ask", step.RunIsPaused}, {"fail", step.RunFailed}} {
 		t.Run(c.word, func(t *testing.T) {
 			w := newWorld(t, single("on_interrupt: "+c.word+"\nrun: 'true'"))
 			w.fail = func(seq int64) (before, after error) {
@@ -258,7 +258,7 @@ stages:
     feedback_loop: {target_stage: fix}
     run: echo '[]' > "$PIPE_FEEDBACK"
 `)
-	if status := w.run(); status != machine.RunSucceeded {
+	if status := w.run(); status != step.RunSucceeded {
 		t.Errorf("%s\n%s", status, w.state())
 	}
 	w.read(driver.SessionDir + "/feedback-task-1-review-fix.md")
@@ -276,7 +276,7 @@ func TestInstances(t *testing.T) {
 		Body:    &plan.Graph{Nodes: []plan.Node{leaf}},
 	}
 	w.plan.Graph.Nodes = []plan.Node{outer}
-	if status := w.run(); status != machine.RunSucceeded {
+	if status := w.run(); status != step.RunSucceeded {
 		t.Fatalf("%s\n%s", status, w.state())
 	}
 	for path, folder := range map[string]string{"each[0]/leaf": "each.0/leaf", "each[1]/leaf": "each.1/leaf"} {

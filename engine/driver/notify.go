@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -31,7 +31,7 @@ const (
 )
 
 // tell starts the worker of a Notify. Whatever comes of it is an outcome: nothing depends on it.
-func (d *Driver) tell(work context.Context, e machine.Notify) {
+func (d *Driver) tell(work context.Context, e step.Notify) {
 	// Made here: the view is this goroutine's.
 	doc, err := d.derived.view.EscalationJSON(e.Escalation)
 	d.crew.telling++
@@ -43,14 +43,14 @@ func (d *Driver) tell(work context.Context, e machine.Notify) {
 		if err != nil {
 			out = stage.Outcome{Class: stage.Unavailable, Message: err.Error()}
 		}
-		return outcome{told: true, event: func(at machine.Instant) machine.Event {
-			return machine.Notified{At: at, Effect: e.Effect, Class: string(out.Class), Message: out.Message}
+		return outcome{told: true, event: func(at step.Instant) step.Event {
+			return step.Notified{At: at, Effect: e.Effect, Class: string(out.Class), Message: out.Message}
 		}}
 	})
 }
 
 // notify runs the script. After a crash it runs again, in a folder of its own.
-func (d *Driver) notify(ctx context.Context, e machine.Notify, doc []byte) (stage.Outcome, error) {
+func (d *Driver) notify(ctx context.Context, e step.Notify, doc []byte) (stage.Outcome, error) {
 	kind, ok := d.kinds[scriptKind]
 	if !ok {
 		return stage.Outcome{}, fmt.Errorf("this program has no stage kind %q", scriptKind)

@@ -13,8 +13,8 @@ import (
 
 	"example.com/pipe/engine/driver"
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 )
 
 // escalating is a pipeline that asks a person, and runs scripts that tell of it.
@@ -38,11 +38,11 @@ stages:
 }
 
 // told gives the ends of the scripts that the journal holds.
-func (w *world) told() []machine.NotifyFinished {
+func (w *world) told() []step.NotifyFinished {
 	w.t.Helper()
-	var out []machine.NotifyFinished
+	var out []step.NotifyFinished
 	for _, r := range w.records() {
-		if f, ok := r.(machine.NotifyFinished); ok {
+		if f, ok := r.(step.NotifyFinished); ok {
 			out = append(out, f)
 		}
 	}
@@ -63,7 +63,7 @@ func TestNotify(t *testing.T) {
 	w := newWorld(t, escalating(
 		`cp "$PIPE_ESCALATION" seen.json; pwd; echo "$PIPE_RUN_ID $PIPE_TASK_ID $PIPE_PIPELINE $PIPE_WORKSPACE"; [ -n "$PIPE_EFFECT" ]; sleep 0.3; echo done`,
 		`echo no >&2; false | true; exit 3`))
-	if status := w.run(); status != machine.RunIsPaused {
+	if status := w.run(); status != step.RunIsPaused {
 		t.Fatal(status)
 	}
 	ends := w.told()
@@ -113,7 +113,7 @@ func TestNotifyLimit(t *testing.T) {
 		left = time.Until(at)
 		return stage.Outcome{}, errors.New("a failure of ours")
 	}})
-	if status := w.run(); status != machine.RunIsPaused || left < 50*time.Second || left > time.Minute {
+	if status := w.run(); status != step.RunIsPaused || left < 50*time.Second || left > time.Minute {
 		t.Errorf("%s, with %s left", status, left)
 	}
 	if ends := w.told(); len(ends) != 1 || ends[0].Class != "unavailable" || ends[0].Message != "a failure of ours" {
@@ -126,8 +126,8 @@ func TestNotifyEndsWithTheRun(t *testing.T) {
 	w := newWorld(t, escalating("sleep 100; echo done"))
 	w.after = func(l journal.Line) {
 		for _, r := range l.Records {
-			if _, ok := r.(machine.NotifyStarted); ok {
-				a := machine.Answer{ID: answerID + "1", Kind: machine.Cancel, By: "anna"}
+			if _, ok := r.(step.NotifyStarted); ok {
+				a := step.Answer{ID: answerID + "1", Kind: step.Cancel, By: "anna"}
 				if err := driver.PutAnswer(w.dir, a); err != nil {
 					t.Error(err)
 				}
@@ -135,7 +135,7 @@ func TestNotifyEndsWithTheRun(t *testing.T) {
 		}
 	}
 	began := time.Now()
-	if status := w.run(); status != machine.RunCancelled {
+	if status := w.run(); status != step.RunCancelled {
 		t.Fatal(status)
 	}
 	if took := time.Since(began); took > 50*time.Second {
@@ -168,7 +168,7 @@ func TestNotifyAfterACrash(t *testing.T) {
 			}
 			points++
 			w.fail = nil
-			if status := w.run(); status != machine.RunIsPaused {
+			if status := w.run(); status != step.RunIsPaused {
 				t.Fatalf("append %d: %s", at, status)
 			}
 			if n := count() - before; n < 1 || n > 2 {

@@ -14,9 +14,9 @@ import (
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/feedback/convert"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 	"example.com/pipe/engine/workspace"
 	"example.com/pipe/specs/data"
@@ -26,8 +26,8 @@ import (
 const maxFeedback = data.MaxJSON
 
 // read makes an event of what a try left: exit status, then outputs, then items.
-func (t *try) read(out *stage.Outcome) machine.StageEnded {
-	ended := machine.StageEnded{Class: string(out.Class), Message: out.Message}
+func (t *try) read(out *stage.Outcome) step.StageEnded {
+	ended := step.StageEnded{Class: string(out.Class), Message: out.Message}
 	if out.ExitCode >= 0 {
 		code := out.ExitCode
 		ended.ExitCode = &code
@@ -43,7 +43,7 @@ func (t *try) read(out *stage.Outcome) machine.StageEnded {
 		return ended
 	}
 	ended.Class, ended.Message = "", ""
-	fail := func(class stage.Class, why string) machine.StageEnded {
+	fail := func(class stage.Class, why string) step.StageEnded {
 		ended.Class, ended.Message = string(class), diag.Escape(why)
 		return ended
 	}

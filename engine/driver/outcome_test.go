@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"example.com/pipe/engine/feedback"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -88,7 +88,7 @@ func TestWhatAStageLeaves(t *testing.T) {
 			if class != c.class || !strings.HasPrefix(message, c.message) {
 				t.Errorf("class %q, message %q\nwant  %q, %q", class, message, c.class, c.message)
 			}
-			if want := c.class == ""; (status == machine.RunSucceeded) != want {
+			if want := c.class == ""; (status == step.RunSucceeded) != want {
 				t.Errorf("status %s", status)
 			}
 		})
@@ -109,7 +109,7 @@ continue_on_error: true`))
 	w.run()
 	var got []string
 	for _, r := range w.records() {
-		if o, ok := r.(machine.ItemOpened); ok {
+		if o, ok := r.(step.ItemOpened); ok {
 			got = append(got, fmt.Sprintf("%s:%d %s %v", o.Item.File, o.Item.Line, o.Item.Description, o.Item.Flags != nil))
 		}
 	}
@@ -129,7 +129,7 @@ run: |
   env | grep -E '^(PIPE_|CLAUDECODE|MINE|OURS)' | sed "s#$PIPE_WORKSPACE#WS#; s#$RUNDIR#RUN#" | LC_ALL=C sort > env.txt
   test ! -e "$PIPE_FEEDBACK" -a ! -e "$PIPE_OUTPUT" -a -f "$PIPE_BRIEF" -a -d "$PIPE_STAGE_DIR" -a -d "$PIPE_SESSION" -a ! -s "$PIPE_BRIEF"`))
 	t.Setenv("RUNDIR", w.dir)
-	if status := w.run(); status != machine.RunSucceeded {
+	if status := w.run(); status != step.RunSucceeded {
 		t.Fatalf("%s: %s", status, w.state())
 	}
 	b, err := os.ReadFile(filepath.Join(w.root, "env.txt"))

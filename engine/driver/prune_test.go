@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
 func TestPrune(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	ended := machine.StageEnded{Outputs: value.NewObject(value.Field{Name: "x", Value: "y"})}
+	ended := step.StageEnded{Outputs: value.NewObject(value.Field{Name: "x", Value: "y"})}
 	fill := func(c cache) {
 		for i := range 6 {
 			key := keyOf(i)

@@ -50,7 +50,7 @@ func childFillTmpfs(dir string) int {
 		fmt.Println(err)
 		return 1
 	}
-	if err := w.Append(step(int64(len(before)) + 1)); err != nil {
+	if err := w.Append(lineOf(int64(len(before)) + 1)); err != nil {
 		fmt.Println("append:", err)
 		return 1
 	}
@@ -96,7 +96,7 @@ func TestDeviceThatIsAlwaysFull(t *testing.T) { alwaysFull(t) }
 func alwaysFull(t *testing.T) {
 	t.Helper()
 	w, dir := create(t)
-	if err := w.Append(step(1)); err != nil {
+	if err := w.Append(lineOf(1)); err != nil {
 		t.Fatal(err)
 	}
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -105,7 +105,7 @@ func alwaysFull(t *testing.T) {
 	}
 	w.f.Close()
 	w.f = full
-	if err := w.Append(step(2)); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "the disk is full") {
+	if err := w.Append(lineOf(2)); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "the disk is full") {
 		t.Errorf("got %v", err)
 	}
 	goesOn(t, dir, 1)

@@ -20,7 +20,7 @@ func childFill(dir string, blobs bool) int {
 		return 1
 	}
 	for seq := int64(1); seq < 100_000; seq++ {
-		l := step(seq)
+		l := lineOf(seq)
 		if blobs && seq%7 == 0 {
 			l = large(seq)
 		}

@@ -11,26 +11,26 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 var header = Header{Run: "01J0000000000000000000000A", Engine: "0.1.0", PlanDigest: "sha256:ab", Pipeline: "build", At: 1700000000123}
 
 // step makes a line; its content follows from its number.
-func step(seq int64) Line {
-	at := machine.Instant(1700000000123 + seq)
+func lineOf(seq int64) Line {
+	at := step.Instant(1700000000123 + seq)
 	return Line{Seq: seq, At: at,
-		Event: machine.StageEnded{At: at, Effect: fmt.Sprintf("e%d", seq), DurationMS: seq, Message: "<ü>\n\x1b[0m"},
-		Records: []machine.Record{
-			machine.StageSucceeded{Stage: "a", Iteration: 1, Attempt: 1, Effect: fmt.Sprintf("e%d", seq), At: at, DurationMS: seq},
-			machine.StageStarted{Stage: "b", Iteration: 1, Attempt: 1, Effect: fmt.Sprintf("e%d", seq+1), At: at, Prompt: "do\nit"},
+		Event: step.StageEnded{At: at, Effect: fmt.Sprintf("e%d", seq), DurationMS: seq, Message: "<ü>\n\x1b[0m"},
+		Records: []step.Record{
+			step.StageSucceeded{Stage: "a", Iteration: 1, Attempt: 1, Effect: fmt.Sprintf("e%d", seq), At: at, DurationMS: seq},
+			step.StageStarted{Stage: "b", Iteration: 1, Attempt: 1, Effect: fmt.Sprintf("e%d", seq+1), At: at, Prompt: "do\nit"},
 		}}
 }
 
 // large makes a line that needs a blob.
 func large(seq int64) Line {
-	l := step(seq)
-	l.Event = machine.StageEnded{At: l.At, Effect: "e1", Message: strings.Repeat("long ", maxLine/4)}
+	l := lineOf(seq)
+	l.Event = step.StageEnded{At: l.At, Effect: "e1", Message: strings.Repeat("long ", maxLine/4)}
 	return l
 }
 
@@ -56,7 +56,7 @@ func journal(t testing.TB, lines ...Line) string {
 func steps(n int64) []Line {
 	var lines []Line
 	for i := range n {
-		lines = append(lines, step(i+1))
+		lines = append(lines, lineOf(i+1))
 	}
 	return lines
 }
@@ -93,7 +93,7 @@ func seqs(dir string) (got []int64, log *Log, err error) {
 }
 
 func TestRoundTrip(t *testing.T) {
-	want := append(steps(3), large(4), Line{Seq: 5, At: 7, Event: machine.Resumed{At: 7}})
+	want := append(steps(3), large(4), Line{Seq: 5, At: 7, Event: step.Resumed{At: 7}})
 	dir := journal(t, want...)
 	for i := range want {
 		want[i].V = Version
@@ -115,7 +115,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Append(step(6)); err != nil {
+	if err := w.Append(lineOf(6)); err != nil {
 		t.Fatal(err)
 	}
 	if w.Position().Offset != int64(len(text(t, dir))) {
@@ -137,8 +137,8 @@ func TestRoundTrip(t *testing.T) {
 
 // TestFormat pins what is in the file: it is read by other programs and by every later version.
 func TestFormat(t *testing.T) {
-	dir := journal(t, Line{Seq: 1, At: 1700000000123, Event: machine.TimerFired{At: 1700000000123, Effect: "e1"},
-		Records: []machine.Record{machine.RetryDue{Stage: "a", Effect: "e1"}, machine.RetryDue{Stage: "b", Effect: "e2"}}})
+	dir := journal(t, Line{Seq: 1, At: 1700000000123, Event: step.TimerFired{At: 1700000000123, Effect: "e1"},
+		Records: []step.Record{step.RetryDue{Stage: "a", Effect: "e1"}, step.RetryDue{Stage: "b", Effect: "e2"}}})
 	want := `{"v":1,"type":"header","run":"01J0000000000000000000000A","engine":"0.1.0","plan":"sha256:ab","pipeline":"build","at":"2023-11-14T22:13:20.123Z","sum":"309bb1ab"}
 {"v":1,"seq":1,"at":"2023-11-14T22:13:20.123Z","event":{"type":"timer_fired","at":"2023-11-14T22:13:20.123Z","effect":"e1"},"records":[{"type":"retry.due","stage":"a","effect":"e1"},{"type":"retry.due","stage":"b","effect":"e2"}],"sum":"e31e4bef"}
 `
@@ -182,7 +182,7 @@ func TestTruncated(t *testing.T) {
 			t.Fatalf("cut at %d: Open did not cut at %d", n, end)
 		}
 		if n%7 == 0 {
-			if err := w.Append(step(int64(lines) + 1)); err != nil {
+			if err := w.Append(lineOf(int64(lines) + 1)); err != nil {
 				t.Fatal(err)
 			}
 			if got, _, err := seqs(dir); err != nil || len(got) != lines+1 {
@@ -307,7 +307,7 @@ func TestUnknownContent(t *testing.T) {
 }
 
 func TestBlobs(t *testing.T) {
-	dir := journal(t, step(1), large(2), step(3))
+	dir := journal(t, lineOf(1), large(2), lineOf(3))
 	blobs, err := os.ReadDir(filepath.Join(dir, BlobDir))
 	if err != nil || len(blobs) != 1 {
 		t.Fatalf("blobs %v, %v", blobs, err)
@@ -375,7 +375,7 @@ func TestTail(t *testing.T) {
 		if err := next(); err != nil || int64(len(got)) != i-1 {
 			t.Fatalf("before step %d: %v, %v", i, got, err)
 		}
-		if err := w.Append(step(i)); err != nil {
+		if err := w.Append(lineOf(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -390,7 +390,7 @@ func TestTail(t *testing.T) {
 		t.Errorf("the line that was refused came again: %v, %v", got, err)
 	}
 	later := NewTailAt(dir, tail.Position())
-	if err := w.Append(step(7)); err != nil {
+	if err := w.Append(lineOf(7)); err != nil {
 		t.Fatal(err)
 	}
 	n := 0

@@ -7,27 +7,27 @@ import (
 	"fmt"
 	"strconv"
 
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 // Header is the first line of a journal.
 type Header struct {
-	V          int             `json:"v"` // set by Create
-	Type       string          `json:"type"`
-	Run        string          `json:"run"`
-	Engine     string          `json:"engine"` // version of the engine that began the run
-	PlanDigest string          `json:"plan"`
-	Pipeline   string          `json:"pipeline"`
-	At         machine.Instant `json:"at"`
+	V          int          `json:"v"` // set by Create
+	Type       string       `json:"type"`
+	Run        string       `json:"run"`
+	Engine     string       `json:"engine"` // version of the engine that began the run
+	PlanDigest string       `json:"plan"`
+	Pipeline   string       `json:"pipeline"`
+	At         step.Instant `json:"at"`
 }
 
 // Line is one step of the machine. Seq counts from 1 without gaps.
 type Line struct {
 	V       int // set by Append
 	Seq     int64
-	At      machine.Instant
-	Event   machine.Event
-	Records []machine.Record
+	At      step.Instant
+	Event   step.Event
+	Records []step.Record
 }
 
 // maxLine is how long an encoded step may be, in bytes; a longer one goes into a blob. maxHeld is how much a
@@ -41,7 +41,7 @@ const (
 type envelope struct {
 	V       int               `json:"v"`
 	Seq     int64             `json:"seq"`
-	At      machine.Instant   `json:"at"`
+	At      step.Instant      `json:"at"`
 	Event   json.RawMessage   `json:"event"`
 	Records []json.RawMessage `json:"records"`
 	Blob    string            `json:"blob"`
@@ -75,7 +75,7 @@ func appendBody(b []byte, l Line) ([]byte, error) {
 	if l.Event == nil {
 		return b, errors.New("a line without an event")
 	}
-	event, err := machine.MarshalEvent(l.Event)
+	event, err := step.MarshalEvent(l.Event)
 	if err != nil {
 		return b, err
 	}
@@ -83,7 +83,7 @@ func appendBody(b []byte, l Line) ([]byte, error) {
 	b = append(b, event...)
 	b = append(b, `,"records":[`...)
 	for i, r := range l.Records {
-		record, err := machine.MarshalRecord(r)
+		record, err := step.MarshalRecord(r)
 		if err != nil {
 			return b, err
 		}
@@ -113,14 +113,14 @@ func decode(body []byte, blob func(sum string, size int64) ([]byte, error)) (Lin
 	}
 	l := Line{V: env.V, Seq: env.Seq, At: env.At}
 	var err error
-	if l.Event, err = machine.UnmarshalEvent(env.Event); err != nil {
+	if l.Event, err = step.UnmarshalEvent(env.Event); err != nil {
 		return Line{}, err
 	}
 	if len(env.Records) > 0 {
-		l.Records = make([]machine.Record, len(env.Records))
+		l.Records = make([]step.Record, len(env.Records))
 	}
 	for i, raw := range env.Records {
-		if l.Records[i], err = machine.UnmarshalRecord(raw); err != nil {
+		if l.Records[i], err = step.UnmarshalRecord(raw); err != nil {
 			return Line{}, err
 		}
 	}

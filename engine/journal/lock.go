@@ -13,16 +13,16 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 // Holder says who holds a lock: one JSON line in the lock's file.
 type Holder struct {
-	PID     int             `json:"pid"`  // 0: of this process, for Acquire; unknown, in what is read
-	Host    string          `json:"host"` // "": of this machine, for Acquire
-	Run     string          `json:"run,omitempty"`
-	Command string          `json:"command,omitempty"` // "pipe resume 01J…"
-	At      machine.Instant `json:"at"`
+	PID     int          `json:"pid"`  // 0: of this process, for Acquire; unknown, in what is read
+	Host    string       `json:"host"` // "": of this machine, for Acquire
+	Run     string       `json:"run,omitempty"`
+	Command string       `json:"command,omitempty"` // "pipe resume 01J…"
+	At      step.Instant `json:"at"`
 }
 
 func (h Holder) String() string {

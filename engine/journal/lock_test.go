@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 // childVar makes the test binary a process of its own that does one thing: "hold PATH", or what
@@ -67,7 +67,7 @@ func TestLock(t *testing.T) {
 	if _, held, err := HeldBy(path); held || err != nil {
 		t.Errorf("no file: %v, %v", held, err)
 	}
-	at := machine.Instant(1700000000123)
+	at := step.Instant(1700000000123)
 	l, err := Acquire(path, Holder{Run: "01JA", Command: "pipe run build", At: at})
 	if err != nil {
 		t.Fatal(err)

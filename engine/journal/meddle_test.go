@@ -24,7 +24,7 @@ func TestMeddling(t *testing.T) {
 	} {
 		for _, closing := range []bool{false, true} {
 			w, dir := create(t)
-			if err := w.Append(step(1)); err != nil {
+			if err := w.Append(lineOf(1)); err != nil {
 				t.Fatal(err)
 			}
 			if err := meddle(filepath.Join(dir, FileName)); err != nil {
@@ -34,14 +34,14 @@ func TestMeddling(t *testing.T) {
 			if closing {
 				err = w.Close()
 			} else {
-				err = w.Append(step(2))
+				err = w.Append(lineOf(2))
 			}
 			var damage *DamageError
 			if !errors.As(err, &damage) {
 				t.Errorf("%s, closing %v: got %v, want damage", name, closing, err)
 			}
 			if !closing {
-				if again := w.Append(step(3)); again != err { //nolint:errorlint // the very same
+				if again := w.Append(lineOf(3)); again != err { //nolint:errorlint // the very same
 					t.Errorf("%s: then %v", name, again)
 				}
 			}

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 func create(t testing.TB) (*Writer, string) {
@@ -28,7 +28,7 @@ func create(t testing.TB) (*Writer, string) {
 }
 
 func TestCreateRefusesAnExistingOne(t *testing.T) {
-	dir := journal(t, step(1))
+	dir := journal(t, lineOf(1))
 	before := text(t, dir)
 	if _, err := Create(dir, header); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("got %v", err)
@@ -46,17 +46,17 @@ func TestCreateRefusesAnExistingOne(t *testing.T) {
 
 func TestTheFirstErrorIsFinal(t *testing.T) {
 	for name, bad := range map[string]Line{
-		"a gap": step(3), "a repeat": step(1), "no event": {Seq: 2},
+		"a gap": lineOf(3), "a repeat": lineOf(1), "no event": {Seq: 2},
 	} {
 		w, dir := create(t)
-		if err := w.Append(step(1)); err != nil {
+		if err := w.Append(lineOf(1)); err != nil {
 			t.Fatal(err)
 		}
 		first := w.Append(bad)
 		if first == nil {
 			t.Errorf("%s: no error", name)
 		}
-		if again := w.Append(step(2)); again != first { //nolint:errorlint // the very same
+		if again := w.Append(lineOf(2)); again != first { //nolint:errorlint // the very same
 			t.Errorf("%s: then %v", name, again)
 		}
 		if err := w.Close(); err != first { //nolint:errorlint // the very same
@@ -70,7 +70,7 @@ func TestTheFirstErrorIsFinal(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Append(step(1)); !errors.Is(err, ErrClosed) {
+	if err := w.Append(lineOf(1)); !errors.Is(err, ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 	if err := w.Close(); !errors.Is(err, ErrClosed) {
@@ -82,12 +82,12 @@ func TestTheFirstErrorIsFinal(t *testing.T) {
 func TestWriteFails(t *testing.T) {
 	w, dir := create(t)
 	w.f.Close()
-	err := w.Append(step(1))
+	err := w.Append(lineOf(1))
 	var storage *StorageError
 	if !errors.As(err, &storage) || storage.Op != "write" || storage.Path != filepath.Join(dir, FileName) {
 		t.Errorf("got %v", err)
 	}
-	if again := w.Append(step(1)); again != err { //nolint:errorlint // the very same
+	if again := w.Append(lineOf(1)); again != err { //nolint:errorlint // the very same
 		t.Errorf("then %v", again)
 	}
 }
@@ -111,7 +111,7 @@ func TestReplaced(t *testing.T) {
 		for _, closing := range []bool{false, true} {
 			w, dir := create(t)
 			for i := range int64(3) {
-				if err := w.Append(step(i + 1)); err != nil {
+				if err := w.Append(lineOf(i + 1)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -122,9 +122,9 @@ func TestReplaced(t *testing.T) {
 			if closing {
 				err = w.Close()
 			} else {
-				err = w.Append(step(4))
+				err = w.Append(lineOf(4))
 				want = append(want, 4)
-				if again := w.Append(step(5)); again != err { //nolint:errorlint // the very same
+				if again := w.Append(lineOf(5)); again != err { //nolint:errorlint // the very same
 					t.Errorf("%s: then %v", name, again)
 				}
 			}
@@ -157,7 +157,7 @@ func TestReplacedWithBlobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lost *ReplacedError
-	if err := w.Append(step(2)); !errors.As(err, &lost) || len(lost.Blobs) != 1 || !strings.Contains(err.Error(), "without 1 blob") {
+	if err := w.Append(lineOf(2)); !errors.As(err, &lost) || len(lost.Blobs) != 1 || !strings.Contains(err.Error(), "without 1 blob") {
 		t.Errorf("got %v", lost)
 	}
 }
@@ -170,7 +170,7 @@ func TestReplacedAndNoPlaceForACopy(t *testing.T) {
 	if err := os.WriteFile(dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := w.Append(step(1))
+	err := w.Append(lineOf(1))
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -209,7 +209,7 @@ func TestReadersDuringAppends(t *testing.T) {
 		})
 	}
 	for seq := int64(1); seq <= 300; seq++ {
-		l := step(seq)
+		l := lineOf(seq)
 		if seq%50 == 0 {
 			l = large(seq)
 		}
@@ -326,7 +326,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("%d bytes whole and %d torn of %d", last.Offset, torn, len(b))
 			}
 			w := &Writer{path: FileName, pos: last}
-			line, err := w.encode(Line{Seq: last.Seq + 1, Event: machine.Resumed{}})
+			line, err := w.encode(Line{Seq: last.Seq + 1, Event: step.Resumed{}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -354,7 +354,7 @@ func BenchmarkAppend(b *testing.B) {
 	defer w.Close()
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := w.Append(step(w.Position().Seq + 1)); err != nil {
+		if err := w.Append(lineOf(w.Position().Seq + 1)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -366,7 +366,7 @@ func BenchmarkFloor(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer f.Close()
-	line := bytes.SplitAfter(text(b, journal(b, step(1))), []byte("\n"))[1]
+	line := bytes.SplitAfter(text(b, journal(b, lineOf(1))), []byte("\n"))[1]
 	for b.Loop() {
 		if _, err := f.Write(line); err != nil {
 			b.Fatal(err)
@@ -383,7 +383,7 @@ func BenchmarkRead(b *testing.B) {
 	b.StopTimer()
 	whole := text(b, dir)
 	for seq := range int64(10_000) {
-		l := step(seq + 1)
+		l := lineOf(seq + 1)
 		line, err := w.encode(l)
 		if err != nil {
 			b.Fatal(err)

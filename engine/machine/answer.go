@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -19,33 +20,33 @@ const (
 )
 
 // answer decides about what a person said. It reports whether the run goes on.
-func (d *decider) answer(a Answer) bool {
+func (d *decider) answer(a step.Answer) bool {
 	if d.s.answers[a.ID] {
 		return d.ignore(a, "", fmt.Sprintf("answer %q was taken already", a.ID))
 	}
-	if d.s.cancelling && a.Kind != Cancel {
+	if d.s.cancelling && a.Kind != step.Cancel {
 		return d.refuse(a, "the run is being cancelled")
 	}
 	switch a.Kind {
-	case Approve, Reject:
+	case step.Approve, step.Reject:
 		return d.answerApproval(a)
-	case Cancel:
+	case step.Cancel:
 		return d.cancel(a)
-	case DecideRetry, DecideReferBack, DecideOverride, DecideAbort:
+	case step.DecideRetry, step.DecideReferBack, step.DecideOverride, step.DecideAbort:
 		return d.answerEscalation(a)
 	}
 	return d.refuse(a, "this version does not know the answer")
 }
 
-func (d *decider) refuse(a Answer, why string) bool {
-	d.emit(AnswerRefused{Answer: a.ID, Why: why, At: d.at})
+func (d *decider) refuse(a step.Answer, why string) bool {
+	d.emit(step.AnswerRefused{Answer: a.ID, Why: why, At: d.at})
 	return false
 }
 
 // resumeIf records that a run that waited goes on.
 func (d *decider) resumeIf(goesOn bool) {
 	if goesOn {
-		d.emit(RunResumed{At: d.at})
+		d.emit(step.RunResumed{At: d.at})
 	}
 }
 
@@ -56,38 +57,38 @@ func listOr(names []string, none string) string {
 	return strings.Join(names, ", ")
 }
 
-func (d *decider) answerEscalation(a Answer) bool {
+func (d *decider) answerEscalation(a step.Answer) bool {
 	e, why := d.escalationOf(a)
 	if e == nil {
 		return d.refuse(a, why)
 	}
-	r := EscalationDecided{ID: e.ID, Answer: a.ID, Decision: a.Kind.String(), At: d.at, By: a.By, Reason: a.Reason,
+	r := step.EscalationDecided{ID: e.ID, Answer: a.ID, Decision: a.Kind.String(), At: d.at, By: a.By, Reason: a.Reason,
 		Closed: true, Tree: a.Tree}
 	ok := false
 	switch a.Kind {
-	case DecideRetry:
+	case step.DecideRetry:
 		ok = d.decideRetry(e, a, r)
-	case DecideReferBack:
+	case step.DecideReferBack:
 		ok = d.decideReferBack(e, a, r)
-	case DecideOverride:
+	case step.DecideOverride:
 		ok = d.decideOverride(e, a, r)
-	case DecideAbort:
+	case step.DecideAbort:
 		d.emit(r)
-		d.emit(RunCancelling{At: d.at, By: a.By, Reason: "aborted"})
+		d.emit(step.RunCancelling{At: d.at, By: a.By, Reason: "aborted"})
 		return a.Live
 	}
 	if !ok {
 		return false
 	}
 	if a.Live {
-		d.resumeIf(d.s.status == RunIsPaused && len(d.s.escalations) == 0)
+		d.resumeIf(d.s.status == step.RunIsPaused && len(d.s.escalations) == 0)
 	}
 	return a.Live
 }
 
 // escalationOf finds the open escalation that an answer means: by its id, by one of its sources, or the only
 // one.
-func (d *decider) escalationOf(a Answer) (*escalation, string) {
+func (d *decider) escalationOf(a step.Answer) (*escalation, string) {
 	var names []string
 	var found []*escalation
 	for _, e := range d.s.escalations {
@@ -116,7 +117,7 @@ func (d *decider) escalationOf(a Answer) (*escalation, string) {
 }
 
 // decidedBefore says who closed the escalation that an answer means, if it names one that was open once.
-func (d *decider) decidedBefore(a Answer) string {
+func (d *decider) decidedBefore(a step.Answer) string {
 	if a.Escalation == "" {
 		return ""
 	}
@@ -128,7 +129,7 @@ func (d *decider) decidedBefore(a Answer) string {
 	return ""
 }
 
-func meant(a Answer) string {
+func meant(a step.Answer) string {
 	var parts []string
 	if a.Escalation != "" {
 		parts = append(parts, fmt.Sprintf("the id %q", a.Escalation))
@@ -141,7 +142,7 @@ func meant(a Answer) string {
 
 // decideRetry lets each source review again: a person worked by hand. What stood on a tree that is no longer
 // there runs again too.
-func (d *decider) decideRetry(e *escalation, a Answer, r EscalationDecided) bool {
+func (d *decider) decideRetry(e *escalation, a step.Answer, r step.EscalationDecided) bool {
 	r.Rounds = max(1, a.Rounds)
 	if e.target == nil {
 		r.Rounds = 0
@@ -153,8 +154,8 @@ func (d *decider) decideRetry(e *escalation, a Answer, r EscalationDecided) bool
 		d.staleBehindTargets(e.target.frame)
 	}
 	for _, i := range e.sources {
-		if i.status != Stale && i.status != Pending {
-			d.stale(i, ByDecision)
+		if i.status != step.Stale && i.status != step.Pending {
+			d.stale(i, step.ByDecision)
 		}
 	}
 	return true
@@ -165,7 +166,7 @@ func (d *decider) decideRetry(e *escalation, a Answer, r EscalationDecided) bool
 func (d *decider) staleBehindTargets(f *frame) {
 	for _, n := range f.graph.order {
 		i := f.slots[n]
-		if i.status != Succeeded && i.status != Skipped && i.status != Failed && i.status != NotRun {
+		if i.status != step.Succeeded && i.status != step.Skipped && i.status != step.Failed && i.status != step.NotRun {
 			continue
 		}
 		if _, isTarget := f.graph.below[n]; isTarget && i.node.Loop == nil && i.met {
@@ -173,7 +174,7 @@ func (d *decider) staleBehindTargets(f *frame) {
 		}
 		for _, source := range f.graph.sources {
 			if f.graph.below[f.graph.Nodes[source].Loop.Target].has(n) {
-				d.stale(i, ByUpstream)
+				d.stale(i, step.ByUpstream)
 				break
 			}
 		}
@@ -181,7 +182,7 @@ func (d *decider) staleBehindTargets(f *frame) {
 }
 
 // decideReferBack sends work back with a person's note, as the next iteration of the loops that escalated.
-func (d *decider) decideReferBack(e *escalation, a Answer, r EscalationDecided) bool {
+func (d *decider) decideReferBack(e *escalation, a step.Answer, r step.EscalationDecided) bool {
 	if e.target == nil {
 		return d.refuse(a, fmt.Sprintf("%q was interrupted and has no stage to send work back to; use retry, override or abort", e.Source()))
 	}
@@ -209,7 +210,7 @@ func (d *decider) decideReferBack(e *escalation, a Answer, r EscalationDecided) 
 }
 
 // decideOverride waives items, or takes an interrupted stage as succeeded.
-func (d *decider) decideOverride(e *escalation, a Answer, r EscalationDecided) bool {
+func (d *decider) decideOverride(e *escalation, a step.Answer, r step.EscalationDecided) bool {
 	if strings.TrimSpace(a.Reason) == "" {
 		return d.refuse(a, "override wants a reason")
 	}
@@ -217,7 +218,7 @@ func (d *decider) decideOverride(e *escalation, a Answer, r EscalationDecided) b
 		return d.overrideInterrupted(e, a, r)
 	}
 	for _, i := range e.sources { // it would stand for their approval
-		if i.status == Rejected && !mayAnswer(i.node.Approval.Approvers, a.By) {
+		if i.status == step.Rejected && !mayAnswer(i.node.Approval.Approvers, a.By) {
 			return d.refuse(a, mayNot(i, a.By))
 		}
 	}
@@ -250,7 +251,7 @@ func (d *decider) decideOverride(e *escalation, a Answer, r EscalationDecided) b
 
 // overrideInterrupted takes an interrupted stage as succeeded with the outputs that a person gives, and waives
 // what it had found earlier.
-func (d *decider) overrideInterrupted(e *escalation, a Answer, r EscalationDecided) bool {
+func (d *decider) overrideInterrupted(e *escalation, a step.Answer, r step.EscalationDecided) bool {
 	i := e.sources[0]
 	if !i.asks {
 		return d.refuse(a, fmt.Sprintf("%q is %s since another decision, and was not interrupted since; retry leaves it to that", i.path, i.status))
@@ -277,6 +278,6 @@ func (d *decider) overrideInterrupted(e *escalation, a Answer, r EscalationDecid
 	r.Outputs, r.Items = outputs, ids(e.Blocking)
 	d.change(d.s.ledger.Waive(r.Items, a.Reason, a.By)) // of a review: what it had found and is now taken as settled
 	d.emit(r)
-	d.emit(StageSucceeded{Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, At: d.at, Outputs: outputs, Reason: byOverride})
+	d.emit(step.StageSucceeded{Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, At: d.at, Outputs: outputs, Reason: byOverride})
 	return true
 }

@@ -6,78 +6,79 @@ import (
 
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 )
 
 // Apply folds a record into the state. It is the only mutator, in the first run and in every resume. A
 // record that names what the plan does not have is a journal of another plan: our own bug, so it panics.
-func (m *Machine) Apply(r Record) {
+func (m *Machine) Apply(r step.Record) {
 	s := &m.s
 	switch r := r.(type) {
-	case RunStarted:
+	case step.RunStarted:
 		s.applyRunStarted(r)
-	case RunWaiting:
-		s.status, s.reason = RunIsWaiting, r.Reason
-	case RunPaused:
-		s.status, s.reason, s.shown, s.isShown = RunIsPaused, r.Reason, r.Tree, true
-	case RunResumed:
-		s.status, s.reason, s.isShown = RunRunning, "", false
-	case RunCancelling:
+	case step.RunWaiting:
+		s.status, s.reason = step.RunIsWaiting, r.Reason
+	case step.RunPaused:
+		s.status, s.reason, s.shown, s.isShown = step.RunIsPaused, r.Reason, r.Tree, true
+	case step.RunResumed:
+		s.status, s.reason, s.isShown = step.RunRunning, "", false
+	case step.RunCancelling:
 		s.applyCancelling(r)
-	case RunFinished:
+	case step.RunFinished:
 		s.status, s.reason = r.Status, r.Reason
-	case StageStarted:
+	case step.StageStarted:
 		s.applyStarted(&r)
-	case StageSucceeded:
+	case step.StageSucceeded:
 		s.applySucceeded(&r)
-	case StageFailed:
+	case step.StageFailed:
 		s.applyFailed(&r)
-	case StageSkipped:
+	case step.StageSkipped:
 		s.applySkipped(r)
-	case StageRejected:
+	case step.StageRejected:
 		s.applyRejected(r)
-	case StageNotRun:
-		s.settle(s.at(r.Stage), NotRun)
-	case StageCancelled:
+	case step.StageNotRun:
+		s.settle(s.at(r.Stage), step.NotRun)
+	case step.StageCancelled:
 		s.applyCancelled(r)
-	case StageInterrupted:
+	case step.StageInterrupted:
 		s.applyInterrupted(r)
-	case StageStale:
+	case step.StageStale:
 		s.applyStale(r)
-	case RetryScheduled:
+	case step.RetryScheduled:
 		s.applyRetry(r)
-	case RetryDue:
+	case step.RetryDue:
 		s.applyRetryDue(r)
-	case TreeAsked:
+	case step.TreeAsked:
 		s.applyTreeAsked(r)
-	case TreeRecorded:
+	case step.TreeRecorded:
 		s.applyTree(r)
-	case FeedbackReceived:
+	case step.FeedbackReceived:
 		s.applyReceived(r)
-	case FeedbackRouted:
+	case step.FeedbackRouted:
 		s.applyRouted(r)
-	case ItemOpened:
+	case step.ItemOpened:
 		s.ledger.Apply(feedback.Change{Item: r.Item})
-	case ItemChanged:
+	case step.ItemChanged:
 		s.ledger.Apply(feedback.Change{Item: r.Item})
-	case ApprovalAsked:
+	case step.ApprovalAsked:
 		s.applyAsked(r)
-	case ApprovalAnswered:
+	case step.ApprovalAnswered:
 		s.applyAnswered(r)
-	case EscalationRaised:
+	case step.EscalationRaised:
 		s.applyRaised(r)
-	case EscalationDecided:
+	case step.EscalationDecided:
 		s.applyDecided(r)
-	case NotifyStarted:
+	case step.NotifyStarted:
 		s.applyNotify(r)
-	case NotifyFinished:
+	case step.NotifyFinished:
 		s.close(r.Effect)
-	case FinallyStarted:
+	case step.FinallyStarted:
 		s.applyFinallyStarted(r)
-	case FinallyFinished:
+	case step.FinallyFinished:
 		s.applyFinallyFinished(r)
-	case AnswerRefused:
+	case step.AnswerRefused:
 		s.answers[r.Answer] = true
-	case CheckFailed, EventIgnored: // they are for readers
+	case step.CheckFailed, step.EventIgnored: // they are for readers
 	default:
 		panic(fmt.Sprintf("machine: apply a record of type %q", r.RecordType()))
 	}
@@ -92,8 +93,8 @@ func (s *state) at(path string) *instance {
 	return i
 }
 
-func (s *state) applyRunStarted(r RunStarted) {
-	s.run, s.status, s.started, s.inputs = r.Run, RunRunning, r.At, r.Inputs
+func (s *state) applyRunStarted(r step.RunStarted) {
+	s.run, s.status, s.started, s.inputs = r.Run, step.RunRunning, r.At, r.Inputs
 	for _, c := range r.Loops {
 		s.addLoop(&loop{counter: c})
 	}
@@ -102,7 +103,7 @@ func (s *state) applyRunStarted(r RunStarted) {
 	}
 }
 
-func (s *state) applyCancelling(r RunCancelling) {
+func (s *state) applyCancelling(r step.RunCancelling) {
 	s.cancelling, s.abandoned = true, s.abandoned || r.Finally
 	s.reason = r.Reason
 	for _, e := range s.escalations {
@@ -125,11 +126,11 @@ func (s *state) applyCancelling(r RunCancelling) {
 
 // stopsAtCancel reports whether a try of i runs that a cancel stops.
 func (i *instance) stopsAtCancel(finally bool) bool {
-	return i.status == Running && !i.isComposite() && !i.stopping && (finally || !i.isFinal())
+	return i.status == step.Running && !i.isComposite() && !i.stopping && (finally || !i.isFinal())
 }
 
 // settle gives i a status in which no try of it runs.
-func (s *state) settle(i *instance, status StageStatus) {
+func (s *state) settle(i *instance, status step.StageStatus) {
 	s.close(i.effect)
 	s.setHolding(i, false)
 	s.endStopping(i)
@@ -166,12 +167,12 @@ func (s *state) endStopping(i *instance) {
 	}
 }
 
-func (s *state) applyStarted(r *StageStarted) {
+func (s *state) applyStarted(r *step.StageStarted) {
 	i := s.at(r.Stage)
 	i.iteration, i.attempt, i.started = r.Iteration, r.Attempt, r
 	i.redo, i.startTree, i.approval.unchecked, i.next = nil, nil, false, 0
 	i.brief, i.briefIDs, i.base = r.Brief, r.BriefIDs, r.Base
-	i.status, i.class, i.exitCode = Running, "", nil
+	i.status, i.class, i.exitCode = step.Running, "", nil
 	s.handOver(i)
 	if r.Composite {
 		s.expand(i, r)
@@ -204,7 +205,7 @@ func (s *state) isUnrouted(l *loop) bool {
 }
 
 // expand opens the parts of a composite: the items of a for_each, or the stages of a body.
-func (s *state) expand(i *instance, r *StageStarted) {
+func (s *state) expand(i *instance, r *step.StageStarted) {
 	if i.isGroup() {
 		i.items = i.items[:0:0]
 		for k := range r.Items {
@@ -233,7 +234,7 @@ func (s *state) expand(i *instance, r *StageStarted) {
 		s.reset(slot)
 	}
 	if final := i.body.final; final != nil {
-		final.live, final.outcome = false, UnknownRunStatus
+		final.live, final.outcome = false, step.UnknownRunStatus
 		for _, slot := range final.slots {
 			s.reset(slot)
 		}
@@ -250,12 +251,12 @@ func (s *state) reset(i *instance) {
 	}
 	i.done, i.accepted, i.blocked, i.round = false, false, false, false
 	s.clearApproval(i)
-	i.status = Pending
+	i.status = step.Pending
 	i.came, i.next, i.startTree, i.redo = false, 0, nil, nil
 	s.refresh(i)
 }
 
-func (s *state) applySucceeded(r *StageSucceeded) {
+func (s *state) applySucceeded(r *step.StageSucceeded) {
 	i := s.at(r.Stage)
 	i.iteration, i.attempt = r.Iteration, r.Attempt
 	i.class, i.exitCode, i.outputs = "", r.ExitCode, r.Outputs
@@ -264,11 +265,11 @@ func (s *state) applySucceeded(r *StageSucceeded) {
 	}
 	s.worked = true
 	i.accepted = r.Reason == byOverride
-	s.settle(i, Succeeded)
+	s.settle(i, step.Succeeded)
 	s.setUnrouted(i, i.isSource() && !i.accepted)
 }
 
-func (s *state) applyFailed(r *StageFailed) {
+func (s *state) applyFailed(r *step.StageFailed) {
 	i := s.at(r.Stage)
 	i.iteration, i.attempt = r.Iteration, r.Attempt
 	i.class, i.exitCode, i.outputs = r.Class, r.ExitCode, nil
@@ -277,57 +278,57 @@ func (s *state) applyFailed(r *StageFailed) {
 		i.body.live = false
 	}
 	i.reason = r.Reason
-	s.settle(i, Failed)
+	s.settle(i, step.Failed)
 }
 
-func (s *state) applySkipped(r StageSkipped) {
+func (s *state) applySkipped(r step.StageSkipped) {
 	i := s.at(r.Stage)
 	i.iteration, i.attempt = r.Iteration, 0
 	i.outputs = nil
-	s.settle(i, Skipped)
+	s.settle(i, step.Skipped)
 	for _, item := range i.items { // of an earlier start
-		s.settle(item, Skipped)
+		s.settle(item, step.Skipped)
 	}
 	i.items = nil
 }
 
 // applyRejected settles a review that is an approval: what it found waits for the routing.
-func (s *state) applyRejected(r StageRejected) {
+func (s *state) applyRejected(r step.StageRejected) {
 	i := s.at(r.Stage)
 	i.outputs = nil
-	s.settle(i, Rejected)
+	s.settle(i, step.Rejected)
 	s.setUnrouted(i, true)
 }
 
-func (s *state) applyCancelled(r StageCancelled) {
+func (s *state) applyCancelled(r step.StageCancelled) {
 	i := s.at(r.Stage)
 	if i.body != nil {
 		i.body.live = false
 	}
-	s.settle(i, Cancelled)
+	s.settle(i, step.Cancelled)
 }
 
-func (s *state) applyInterrupted(r StageInterrupted) {
+func (s *state) applyInterrupted(r step.StageInterrupted) {
 	i := s.at(r.Stage)
 	s.close(r.Effect)
 	s.endStopping(i)
 	i.redo = i.started
-	i.status, i.asks = Pending, i.node.OnInterrupt == plan.Ask
+	i.status, i.asks = step.Pending, i.node.OnInterrupt == plan.Ask
 	if !i.writes() {
 		s.setHolding(i, false)
 	}
 	s.refresh(i)
 }
 
-func (s *state) applyStale(r StageStale) {
+func (s *state) applyStale(r step.StageStale) {
 	i := s.at(r.Stage)
 	if r.Cancel {
 		i.stopping = true
 		s.stopping++
 		return
 	}
-	i.round = r.Cause == ByFeedback
-	if r.Cause == ByUpstream {
+	i.round = r.Cause == step.ByFeedback
+	if r.Cause == step.ByUpstream {
 		s.clearApproval(i)
 	}
 	i.accepted, i.blocked, i.hadBefore, i.disputed = false, false, false, false
@@ -338,9 +339,9 @@ func (s *state) applyStale(r StageStale) {
 			i.body.final.live = false
 		}
 	}
-	s.settle(i, Stale)
-	if i.group != nil && i.group.status != Running && i.group.status != Stale {
-		i.group.status = Running
+	s.settle(i, step.Stale)
+	if i.group != nil && i.group.status != step.Running && i.group.status != step.Stale {
+		i.group.status = step.Running
 		s.refresh(i.group)
 	}
 }

@@ -4,13 +4,14 @@ import (
 	"slices"
 
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/step"
 )
 
-func (s *state) applyRetry(r RetryScheduled) {
+func (s *state) applyRetry(r step.RetryScheduled) {
 	i := s.at(r.Stage)
 	s.close(r.Failed)
 	s.worked = true
-	i.status, i.next, i.class, i.exitCode = Waiting, r.Attempt, r.Class, r.ExitCode
+	i.status, i.next, i.class, i.exitCode = step.Waiting, r.Attempt, r.Class, r.ExitCode
 	if !i.writes() { // a writer keeps the workspace between its tries
 		s.setHolding(i, false)
 	}
@@ -18,20 +19,20 @@ func (s *state) applyRetry(r RetryScheduled) {
 	s.refresh(i)
 }
 
-func (s *state) applyRetryDue(r RetryDue) {
+func (s *state) applyRetryDue(r step.RetryDue) {
 	i := s.at(r.Stage)
 	s.close(r.Effect)
-	i.status, i.came = Pending, true
+	i.status, i.came = step.Pending, true
 	s.refresh(i)
 }
 
-func (s *state) applyTreeAsked(r TreeAsked) {
+func (s *state) applyTreeAsked(r step.TreeAsked) {
 	e := &openEffect{id: r.Effect, kind: treeEffect, purpose: r.Purpose}
 	if r.Stage != "" {
 		i := s.at(r.Stage)
 		e.inst = i
 		i.iteration, i.came = r.Iteration, true
-		if r.Purpose == ForStart && !i.isComposite() {
+		if r.Purpose == step.ForStart && !i.isComposite() {
 			s.setHolding(i, true)
 		}
 	}
@@ -41,10 +42,10 @@ func (s *state) applyTreeAsked(r TreeAsked) {
 	}
 }
 
-func (s *state) applyTree(r TreeRecorded) {
+func (s *state) applyTree(r step.TreeRecorded) {
 	s.close(r.Effect)
 	switch r.Purpose {
-	case ForStart:
+	case step.ForStart:
 		i := s.at(r.Stage)
 		// Where the start has to wait for a decision or a stop, the tree may change before: it is read again.
 		if len(s.escalations) == 0 && s.stopping == 0 {
@@ -54,16 +55,16 @@ func (s *state) applyTree(r TreeRecorded) {
 			s.setHolding(i, false)
 		}
 		s.refresh(i)
-	case ForApproval:
+	case step.ForApproval:
 		s.refresh(s.at(r.Stage))
-	case ForPause:
+	case step.ForPause:
 		if s.worked {
 			s.workTree, s.worked = r.Tree, false
 		}
 	}
 }
 
-func (s *state) applyAsked(r ApprovalAsked) {
+func (s *state) applyAsked(r step.ApprovalAsked) {
 	i := s.at(r.Stage)
 	i.iteration, i.came = r.Iteration, true
 	if !i.approval.asked {
@@ -75,23 +76,23 @@ func (s *state) applyAsked(r ApprovalAsked) {
 		s.open(&openEffect{id: r.Effect, inst: i, kind: deadlineEffect, until: r.Until})
 	}
 	i.startTree = nil
-	i.status = Waiting
+	i.status = step.Waiting
 	s.setHolding(i, false)
 	s.refresh(i)
 }
 
-func (s *state) applyAnswered(r ApprovalAnswered) {
+func (s *state) applyAnswered(r step.ApprovalAnswered) {
 	if r.Answer != "" {
 		s.answers[r.Answer] = true
 	}
 	i := s.at(r.Stage)
 	s.clearApproval(i)
 	i.approval = approval{approved: r.Approved, unchecked: r.Approved, tree: r.Tree, by: r.By, reason: r.Reason}
-	i.status = Pending
+	i.status = step.Pending
 	s.refresh(i)
 }
 
-func (s *state) applyReceived(r FeedbackReceived) {
+func (s *state) applyReceived(r step.FeedbackReceived) {
 	i := s.at(r.Source)
 	if r.Disputed > 0 {
 		i.disputed = true
@@ -108,7 +109,7 @@ func (s *state) applyReceived(r FeedbackReceived) {
 	}
 }
 
-func (s *state) applyRouted(r FeedbackRouted) {
+func (s *state) applyRouted(r step.FeedbackRouted) {
 	i := s.at(r.Source)
 	l := s.keepLoop(i)
 	s.history = append(s.history, s.historyEntry(l, r))
@@ -122,7 +123,7 @@ func (s *state) applyRouted(r FeedbackRouted) {
 	s.refresh(i)
 }
 
-func (s *state) historyEntry(l *loop, r FeedbackRouted) feedback.HistoryEntry {
+func (s *state) historyEntry(l *loop, r step.FeedbackRouted) feedback.HistoryEntry {
 	h := feedback.HistoryEntry{
 		Pair: l.counter.Pair, Iteration: l.counter.Iteration, Max: r.MaxIterations, Action: r.Action,
 		At: r.At.Time(), Summary: l.summary, Items: s.ledger.Open(r.Source),
@@ -138,7 +139,7 @@ func (s *state) historyEntry(l *loop, r FeedbackRouted) feedback.HistoryEntry {
 	return h
 }
 
-func (s *state) applyRaised(r EscalationRaised) {
+func (s *state) applyRaised(r step.EscalationRaised) {
 	e := &escalation{Escalation: r.Escalation, timer: r.Effect, onTimeout: r.OnTimeout}
 	if r.Effect != "" {
 		s.open(&openEffect{id: r.Effect, kind: deadlineEffect, until: r.Until, escalation: r.Escalation.ID})
@@ -157,7 +158,7 @@ func (s *state) applyRaised(r EscalationRaised) {
 	s.nextEscalation++
 }
 
-func (s *state) applyDecided(r EscalationDecided) {
+func (s *state) applyDecided(r step.EscalationDecided) {
 	if r.Answer != "" {
 		s.answers[r.Answer] = true
 	}
@@ -218,19 +219,19 @@ func (s *state) release(e *escalation) {
 
 // settleWaived settles the reviews whose findings a person waived. A review that is to run again anyway is
 // left to it.
-func (s *state) settleWaived(e *escalation, r EscalationDecided) {
+func (s *state) settleWaived(e *escalation, r step.EscalationDecided) {
 	if r.Decision != decisionOverride || e.target == nil {
 		return
 	}
 	for _, i := range e.sources {
 		switch i.status {
-		case Succeeded:
+		case step.Succeeded:
 			i.accepted = true
 			s.loopOf(i).pending = nil
 			s.refresh(i)
-		case Rejected: // the override stands for the approval
+		case step.Rejected: // the override stands for the approval
 			i.approval = approval{approved: true, unchecked: true, tree: r.Tree, by: r.By, reason: r.Reason}
-			i.status, i.came = Pending, true
+			i.status, i.came = step.Pending, true
 			s.loopOf(i).pending = nil
 			s.refresh(i)
 		}

@@ -9,6 +9,7 @@ import (
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -22,9 +23,9 @@ const (
 )
 
 // ask asks a person before an instance starts. Where nobody is there, it is answered at once.
-func (d *decider) ask(i *instance, tree Tree, again string) {
+func (d *decider) ask(i *instance, tree step.Tree, again string) {
 	a := i.node.Approval
-	r := ApprovalAsked{Stage: i.path, Iteration: i.iteration, At: d.at, Tree: tree, Again: again, Approvers: a.Approvers}
+	r := step.ApprovalAsked{Stage: i.path, Iteration: i.iteration, At: d.at, Tree: tree, Again: again, Approvers: a.Approvers}
 	for _, l := range d.s.loopsFor(i) {
 		r.Rounds += max(0, l.counter.Cap-l.counter.Iteration)
 	}
@@ -57,7 +58,7 @@ func (s *state) loopsFor(i *instance) []*loop {
 	return out
 }
 
-func (d *decider) answerApproval(a Answer) bool {
+func (d *decider) answerApproval(a step.Answer) bool {
 	i, why := d.asked(a.Stage)
 	if i == nil {
 		return d.refuse(a, why)
@@ -65,23 +66,23 @@ func (d *decider) answerApproval(a Answer) bool {
 	if !mayAnswer(i.node.Approval.Approvers, a.By) {
 		return d.refuse(a, mayNot(i, a.By))
 	}
-	if a.Kind == Approve && a.Tree.Tracked != i.approval.tree.Tracked {
+	if a.Kind == step.Approve && a.Tree.Tracked != i.approval.tree.Tracked {
 		d.refuse(a, fmt.Sprintf("the tree changed since the approval of %q was asked; look again and answer again", i.path))
 		d.ask(i, a.Tree, "the tree changed before the approval")
 		return false
 	}
-	r := ApprovalAnswered{Stage: i.path, Answer: a.ID, Approved: a.Kind == Approve, By: a.By, Reason: a.Reason, At: d.at, Tree: a.Tree}
+	r := step.ApprovalAnswered{Stage: i.path, Answer: a.ID, Approved: a.Kind == step.Approve, By: a.By, Reason: a.Reason, At: d.at, Tree: a.Tree}
 	if a.Tree.Hash != i.approval.tree.Hash {
 		r.Warning = "untracked files changed since the approval was asked"
 	}
-	if a.Kind == Approve {
+	if a.Kind == step.Approve {
 		d.approve(i, r)
 	} else {
 		d.reject(i, r)
 	}
 	if a.Live {
 		d.fresh = i
-		d.resumeIf(d.s.status == RunIsWaiting)
+		d.resumeIf(d.s.status == step.RunIsWaiting)
 	}
 	return a.Live
 }
@@ -97,7 +98,7 @@ func mayNot(i *instance, by string) string {
 }
 
 // approve lets a stage start. What it was rejected for before is settled.
-func (d *decider) approve(i *instance, r ApprovalAnswered) {
+func (d *decider) approve(i *instance, r step.ApprovalAnswered) {
 	d.emit(r)
 	if i.returns() && len(d.s.ledger.Open(i.path)) > 0 {
 		d.takeResult(i, &feedback.Result{})
@@ -106,7 +107,7 @@ func (d *decider) approve(i *instance, r ApprovalAnswered) {
 
 // reject refuses the start of a stage: it fails, is skipped, or work goes back with what the person said. A review
 // with open blocking items is not skipped: nobody would look at them any more.
-func (d *decider) reject(i *instance, r ApprovalAnswered) {
+func (d *decider) reject(i *instance, r step.ApprovalAnswered) {
 	d.emit(r)
 	message := "rejected by " + r.By
 	if r.Answer == "" {
@@ -117,7 +118,7 @@ func (d *decider) reject(i *instance, r ApprovalAnswered) {
 	}
 	switch open := len(d.s.ledger.OpenBlocking(i.path)); {
 	case i.node.Approval.OnReject == plan.RejectSkips && open == 0:
-		d.emit(StageSkipped{Stage: i.path, Iteration: i.iteration, At: d.at, Reason: string(stage.Rejected)})
+		d.emit(step.StageSkipped{Stage: i.path, Iteration: i.iteration, At: d.at, Reason: string(stage.Rejected)})
 	case i.returns():
 		evidence := "rejected " + d.at.String() // no earlier waiver covers it
 		if before := d.s.ledger.Open(i.path); len(before) > 0 {
@@ -126,7 +127,7 @@ func (d *decider) reject(i *instance, r ApprovalAnswered) {
 		d.takeResult(i, &feedback.Result{Items: []feedback.Item{{
 			Severity: feedback.Blocking, Description: message, SourceAgent: r.By, Fingerprint: evidence,
 		}}})
-		d.emit(StageRejected{Stage: i.path, Iteration: i.iteration, At: d.at})
+		d.emit(step.StageRejected{Stage: i.path, Iteration: i.iteration, At: d.at})
 	default:
 		d.fail(i, failure{class: string(stage.Rejected), message: message})
 	}
@@ -137,7 +138,7 @@ func (i *instance) returns() bool { return i.node.Loop != nil && i.node.Loop.OnR
 
 // unanswered answers an approval that nobody answered, as its on_timeout says.
 func (d *decider) unanswered(i *instance, by, why string) {
-	r := ApprovalAnswered{Stage: i.path, By: by, Reason: why, At: d.at, Tree: i.approval.tree}
+	r := step.ApprovalAnswered{Stage: i.path, By: by, Reason: why, At: d.at, Tree: i.approval.tree}
 	switch i.node.Approval.OnTimeout {
 	case plan.TimeoutApproves:
 		r.Approved = true
@@ -156,12 +157,12 @@ func (d *decider) pass(i *instance, p *preparation) {
 		value.Field{Name: plan.ApprovalBy, Value: i.approval.by},
 		value.Field{Name: plan.ApprovalReason, Value: i.approval.reason},
 	)
-	p.ended(StageEnded{Outputs: outputs})
+	p.ended(step.StageEnded{Outputs: outputs})
 	if why := d.checks(i, "post", i.node.PostChecks, p); why != "" {
 		d.failStart(i, p.iteration, why)
 		return
 	}
-	d.emit(StageSucceeded{Stage: i.path, Iteration: p.iteration, Attempt: p.attempt, At: d.at, Outputs: outputs})
+	d.emit(step.StageSucceeded{Stage: i.path, Iteration: p.iteration, Attempt: p.attempt, At: d.at, Outputs: outputs})
 }
 
 // asked finds the instance that waits for an approval.

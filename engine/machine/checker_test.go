@@ -7,8 +7,8 @@ import (
 
 	"example.com/pipe/engine/check"
 	"example.com/pipe/engine/feedback"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 )
 
 // checker reads the records of a run beside its plan, and says which invariant they break. It keeps a model of
@@ -28,8 +28,8 @@ type checker struct {
 	asking  map[string]bool
 	finally map[string]bool // by owner: what stands in its finally may run
 	had     map[string]bool // by owner: its finally has begun in this execution
-	asked   map[string]machine.ApprovalAsked
-	now     machine.Instant
+	asked   map[string]step.ApprovalAsked
+	now     step.Instant
 	alone   bool // the run is unattended
 	stopped bool // a cancel stopped what stands in finally, too
 
@@ -42,7 +42,7 @@ type checker struct {
 }
 
 type modelStage struct {
-	status   machine.StageStatus
+	status   step.StageStatus
 	accepted bool
 	blocked  bool
 	approved bool
@@ -54,7 +54,7 @@ func newChecker(p *plan.Plan, tree func() string) *checker {
 		plan: p, tree: tree, asking: map[string]bool{}, stages: map[string]*modelStage{}, items: map[string]feedback.Item{},
 		rounds: map[feedback.Pair]int{}, granted: map[feedback.Pair]int{},
 		raised: map[string]feedback.Escalation{}, open: map[string]string{}, finally: map[string]bool{},
-		had: map[string]bool{}, runs: map[string]map[int]bool{}, asked: map[string]machine.ApprovalAsked{},
+		had: map[string]bool{}, runs: map[string]map[int]bool{}, asked: map[string]step.ApprovalAsked{},
 	}
 }
 
@@ -65,7 +65,7 @@ func (c *checker) breaks(invariant, format string, args ...any) {
 func (c *checker) stage(path string) *modelStage {
 	s := c.stages[path]
 	if s == nil {
-		s = &modelStage{status: machine.Pending}
+		s = &modelStage{status: step.Pending}
 		c.stages[path] = s
 	}
 	return s
@@ -96,67 +96,67 @@ func (c *checker) met(path string) bool {
 	s := c.stage(path)
 	n, _, _, item := c.node(path)
 	switch s.status {
-	case machine.Skipped:
+	case step.Skipped:
 		return true
-	case machine.Succeeded:
+	case step.Succeeded:
 		isSource := n.Loop != nil && (n.ForEach == nil || item != "")
 		return !s.blocked && (!isSource || s.accepted)
-	case machine.Failed:
+	case step.Failed:
 		return n.ContinueOnError
 	}
 	return false
 }
 
-func (c *checker) record(r machine.Record) {
-	routed, ok := r.(machine.FeedbackRouted)
+func (c *checker) record(r step.Record) {
+	routed, ok := r.(step.FeedbackRouted)
 	escalates := ok && routed.Action == feedback.Escalate
 	if escalates && !c.escalating {
 		c.escalated = nil
 	}
 	c.escalating = escalates
-	if _, ok := r.(machine.StageStale); !ok {
+	if _, ok := r.(step.StageStale); !ok {
 		c.retried = false
 	}
 	switch r := r.(type) {
-	case machine.RunStarted:
+	case step.RunStarted:
 		c.jobs, c.alone = r.Run.Jobs, r.Run.Unattended
-	case machine.RunCancelling:
+	case step.RunCancelling:
 		c.stopped = c.stopped || r.Finally
-	case machine.FinallyStarted:
+	case step.FinallyStarted:
 		c.finallyStarted(r.Stage)
-	case machine.FinallyFinished:
+	case step.FinallyFinished:
 		c.finally[r.Stage] = false
-	case machine.StageRejected:
-		c.stage(r.Stage).status = machine.Rejected
-	case machine.RunWaiting:
+	case step.StageRejected:
+		c.stage(r.Stage).status = step.Rejected
+	case step.RunWaiting:
 		c.nobody("waits")
-	case machine.StageStarted:
+	case step.StageStarted:
 		c.started(r)
-	case machine.StageSucceeded:
+	case step.StageSucceeded:
 		c.succeeded(r)
-	case machine.StageFailed:
+	case step.StageFailed:
 		delete(c.open, r.Effect)
 		delete(c.asking, r.Stage)
-		c.stage(r.Stage).status = machine.Failed
+		c.stage(r.Stage).status = step.Failed
 		if r.Reason == feedback.ReasonIterationCap {
 			c.exhausted(r.Stage)
 		}
-	case machine.RetryScheduled:
+	case step.RetryScheduled:
 		delete(c.open, r.Failed)
-	case machine.StageSkipped:
-		c.stage(r.Stage).status = machine.Skipped
-	case machine.StageNotRun:
+	case step.StageSkipped:
+		c.stage(r.Stage).status = step.Skipped
+	case step.StageNotRun:
 		c.dropped(r.Stage)
 		delete(c.asking, r.Stage)
-		c.stage(r.Stage).status = machine.NotRun
-	case machine.StageCancelled:
+		c.stage(r.Stage).status = step.NotRun
+	case step.StageCancelled:
 		c.closeOf(r.Stage)
-		c.stage(r.Stage).status = machine.Cancelled
-	case machine.StageInterrupted:
+		c.stage(r.Stage).status = step.Cancelled
+	case step.StageInterrupted:
 		delete(c.open, r.Effect)
 		n, _, _, _ := c.node(r.Stage)
 		c.asking[r.Stage] = n.OnInterrupt == plan.Ask
-	case machine.ApprovalAnswered:
+	case step.ApprovalAnswered:
 		s := c.stage(r.Stage)
 		s.approved, s.on = r.Approved, r.Tree.Tracked
 		switch until := c.asked[r.Stage].Until; {
@@ -165,57 +165,57 @@ func (c *checker) record(r machine.Record) {
 		case r.By == "timeout" && (until == 0 || until > c.now):
 			c.breaks("a deadline does not pass early", "%s at %d, deadline %d", r.Stage, c.now, until)
 		}
-	case machine.ApprovalAsked:
+	case step.ApprovalAsked:
 		c.stage(r.Stage).approved = false
 		c.asked[r.Stage] = r
-	case machine.StageStale:
+	case step.StageStale:
 		c.stale(r)
-	case machine.ItemOpened:
+	case step.ItemOpened:
 		if _, known := c.items[r.Item.ID]; known {
 			c.breaks("ids never change", "item %s was opened twice", r.Item.ID)
 		}
 		c.items[r.Item.ID] = r.Item
 		c.order = append(c.order, r.Item.ID)
-	case machine.ItemChanged:
+	case step.ItemChanged:
 		was := c.items[r.Item.ID]
 		reworded := was.Fingerprint != "" && was.Fingerprint == r.Item.Fingerprint // the evidence is what it was
 		if was.Description != r.Item.Description && !reworded {
 			c.breaks("ids never change", "item %s was %q and is %q", r.Item.ID, was.Description, r.Item.Description)
 		}
 		c.items[r.Item.ID] = r.Item
-	case machine.FeedbackRouted:
+	case step.FeedbackRouted:
 		c.routed(r)
-	case machine.EscalationRaised:
+	case step.EscalationRaised:
 		c.raisedOne(r.Escalation)
-	case machine.EscalationDecided:
+	case step.EscalationDecided:
 		c.decided(r)
-	case machine.RunPaused:
+	case step.RunPaused:
 		c.nobody("pauses")
 		if len(c.open) > 0 {
 			c.breaks("a paused run runs nothing", "%v", c.open)
 		}
-	case machine.RunFinished:
+	case step.RunFinished:
 		c.finished(r)
 	}
 }
 
-func (c *checker) succeeded(r machine.StageSucceeded) {
+func (c *checker) succeeded(r step.StageSucceeded) {
 	s := c.stage(r.Stage)
 	n, _, _, _ := c.node(r.Stage)
 	if n.Kind == "approval" && n.ForEach == nil || n.Kind == "approval" && strings.HasSuffix(r.Stage, "]") { // it starts nothing
 		c.startedApproved(r.Stage)
-		s.status, s.accepted = machine.Succeeded, false
+		s.status, s.accepted = step.Succeeded, false
 		return
 	}
-	if s.status != machine.Running || (r.Reason == "override" && !c.asking[r.Stage]) {
+	if s.status != step.Running || (r.Reason == "override" && !c.asking[r.Stage]) {
 		c.breaks("only what ran succeeds", "%s, which is %s", r.Stage, s.status)
 	}
 	delete(c.open, r.Effect)
 	delete(c.asking, r.Stage)
-	s.status, s.accepted = machine.Succeeded, r.Reason == "override"
+	s.status, s.accepted = step.Succeeded, r.Reason == "override"
 }
 
-func (c *checker) stale(r machine.StageStale) {
+func (c *checker) stale(r step.StageStale) {
 	n, g, prefix, item := c.node(r.Stage)
 	within := false // a pipeline inside the run that is a review: it reviews again as a whole
 	if prefix != "" {
@@ -232,11 +232,11 @@ func (c *checker) stale(r machine.StageStale) {
 	}
 	c.closeOf(r.Stage)
 	delete(c.asking, r.Stage)
-	if group := c.stage(prefix + n.ID); item != "" && group.status != machine.Stale {
-		group.status = machine.Running // with this item
+	if group := c.stage(prefix + n.ID); item != "" && group.status != step.Stale {
+		group.status = step.Running // with this item
 	}
 	s := c.stage(r.Stage)
-	*s = modelStage{status: machine.Stale, approved: s.approved && r.Cause != machine.ByUpstream}
+	*s = modelStage{status: step.Stale, approved: s.approved && r.Cause != step.ByUpstream}
 }
 
 // nobody holds an unattended run against what it must not do.
@@ -257,7 +257,7 @@ func (c *checker) finallyStarted(owner string) {
 	}
 	c.finally[owner], c.had[owner] = true, true
 	for path, s := range c.stages {
-		if strings.HasPrefix(path, prefix) && (s.status == machine.Running || s.status == machine.Waiting) {
+		if strings.HasPrefix(path, prefix) && (s.status == step.Running || s.status == step.Waiting) {
 			c.breaks("finally comes when all else has ended", "%s is %s", path, s.status)
 		}
 	}
@@ -306,7 +306,7 @@ func (c *checker) closeOf(path string) {
 	}
 }
 
-func (c *checker) started(r machine.StageStarted) {
+func (c *checker) started(r step.StageStarted) {
 	n, g, prefix, item := c.node(r.Stage)
 	for _, need := range n.Needs {
 		path := prefix + g.Nodes[need].ID
@@ -322,13 +322,13 @@ func (c *checker) started(r machine.StageStarted) {
 	if n.ForEach != nil && item != "" && n.ForEach.MaxParallel > 0 && c.othersOf(r.Stage) >= n.ForEach.MaxParallel {
 		c.breaks("no more items run at once than may", "%s", r.Stage)
 	}
-	if s := c.stage(r.Stage); s.status == machine.Succeeded || s.status == machine.Skipped {
+	if s := c.stage(r.Stage); s.status == step.Succeeded || s.status == step.Skipped {
 		c.breaks("a finished stage does not run again unless it is stale", "%s", r.Stage)
 	}
 	if n.Approval != nil && (n.ForEach == nil || item != "") {
 		c.startedApproved(r.Stage)
 	}
-	c.stage(r.Stage).status = machine.Running
+	c.stage(r.Stage).status = step.Running
 	if c.runs[r.Stage] == nil {
 		c.runs[r.Stage] = map[int]bool{}
 	}
@@ -354,7 +354,7 @@ func (c *checker) othersOf(path string) int {
 	n := 0
 	group := path[:strings.LastIndexByte(path, '[')+1]
 	for p, s := range c.stages {
-		if p != path && strings.HasPrefix(p, group) && !strings.Contains(p[len(group):], "/") && s.status == machine.Running {
+		if p != path && strings.HasPrefix(p, group) && !strings.Contains(p[len(group):], "/") && s.status == step.Running {
 			n++
 		}
 	}
@@ -374,7 +374,7 @@ func (c *checker) startedApproved(path string) {
 // findings can't be routed. Parts of a composite that does not run go with it.
 func (c *checker) dropped(path string) {
 	n, g, prefix, item := c.node(path)
-	if item != "" || (prefix != "" && c.stage(strings.TrimSuffix(prefix, "/")).status == machine.NotRun) {
+	if item != "" || (prefix != "" && c.stage(strings.TrimSuffix(prefix, "/")).status == step.NotRun) {
 		return
 	}
 	if !slices.ContainsFunc(n.Needs, func(need int) bool { return !c.met(prefix + g.Nodes[need].ID) }) {
@@ -391,19 +391,19 @@ func (c *checker) clearBelow(path string) {
 	}
 	for p, s := range c.stages {
 		if strings.HasPrefix(p, path+"[") || strings.HasPrefix(p, path+"/") {
-			*s = modelStage{status: machine.Pending}
+			*s = modelStage{status: step.Pending}
 		}
 	}
 }
 
-func (c *checker) routed(r machine.FeedbackRouted) {
+func (c *checker) routed(r step.FeedbackRouted) {
 	pair := feedback.Pair{Source: r.Source, Target: r.Target}
 	n, _, prefix, item := c.node(r.Source)
 	owner := strings.TrimSuffix(prefix, "/")
 	if item != "" {
 		owner = prefix + n.ID
 	}
-	if owner != "" && r.Action != feedback.Escalate && c.stage(owner).status != machine.Running {
+	if owner != "" && r.Action != feedback.Escalate && c.stage(owner).status != step.Running {
 		c.breaks("only a review that ended is routed", "%s in %s, which is %s", r.Source, owner, c.stage(owner).status)
 	}
 	open := 0
@@ -413,7 +413,7 @@ func (c *checker) routed(r machine.FeedbackRouted) {
 			open++
 		}
 	}
-	if s := c.stage(r.Source); s.status != machine.Succeeded && !(s.status == machine.Rejected && r.Action == feedback.ReImplement) && r.Action != feedback.Escalate {
+	if s := c.stage(r.Source); s.status != step.Succeeded && !(s.status == step.Rejected && r.Action == feedback.ReImplement) && r.Action != feedback.Escalate {
 		c.breaks("only a review that ended is routed", "%s, which is %s", r.Source, s.status)
 	}
 	switch r.Action {
@@ -459,7 +459,7 @@ func (c *checker) raisedOne(e feedback.Escalation) {
 	}
 }
 
-func (c *checker) decided(r machine.EscalationDecided) {
+func (c *checker) decided(r step.EscalationDecided) {
 	c.person = true
 	e := c.raised[r.ID]
 	c.retried = r.Decision == "retry"
@@ -480,10 +480,10 @@ func (c *checker) decided(r machine.EscalationDecided) {
 		}
 		if s := c.stage(source); r.Decision == "override" && r.Closed {
 			switch s.status {
-			case machine.Succeeded:
+			case step.Succeeded:
 				s.accepted = true
-			case machine.Rejected:
-				*s = modelStage{status: machine.Pending, approved: true, on: r.Tree.Tracked}
+			case step.Rejected:
+				*s = modelStage{status: step.Pending, approved: true, on: r.Tree.Tracked}
 			}
 		}
 	}
@@ -501,7 +501,7 @@ func (c *checker) targetOf(source string) string {
 	return prefix + t.ID
 }
 
-func (c *checker) finished(r machine.RunFinished) {
+func (c *checker) finished(r step.RunFinished) {
 	for _, id := range c.order {
 		item := c.items[id]
 		if !item.IsOpen() || item.Severity != feedback.Blocking {
@@ -510,7 +510,7 @@ func (c *checker) finished(r machine.RunFinished) {
 		if !slices.ContainsFunc(r.OpenItems, func(o feedback.Item) bool { return o.ID == id }) {
 			c.breaks("no open blocking item is lost", "%s is not in the last record", id)
 		}
-		if r.Status == machine.RunSucceeded && !slices.ContainsFunc(item.Sources, c.mayFail) {
+		if r.Status == step.RunSucceeded && !slices.ContainsFunc(item.Sources, c.mayFail) {
 			c.breaks("no run succeeds over an open blocking item", "%s of %v", id, item.Sources)
 		}
 	}
@@ -521,13 +521,13 @@ func (c *checker) finished(r machine.RunFinished) {
 	failed := false
 	for path, s := range c.stages {
 		n, _, _, _ := c.node(path)
-		failed = failed || (s.status == machine.Failed && !n.ContinueOnError)
+		failed = failed || (s.status == step.Failed && !n.ContinueOnError)
 		switch s.status {
-		case machine.Running, machine.Waiting:
+		case step.Running, step.Waiting:
 			c.breaks("a finished run runs nothing", "%s is %s", path, s.status)
 		}
 	}
-	if r.Status == machine.RunFailed && !failed {
+	if r.Status == step.RunFailed && !failed {
 		c.breaks("a run fails only if a stage does", "%s", r.Reason)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 )
 
 // closeComposite ends a for_each or a body of which no part can go on. What stands in a body's finally comes
@@ -16,9 +17,9 @@ func (d *decider) closeComposite(i *instance) {
 	bad, failed := d.partsFailed(i)
 	finds := failed && becomesFindings(i)
 	if i.body != nil {
-		status, reason := RunSucceeded, ""
+		status, reason := step.RunSucceeded, ""
 		if failed && !finds { // findings are a good end
-			status, reason = RunFailed, bad.message
+			status, reason = step.RunFailed, bad.message
 		}
 		if d.finallyRuns(i.body, status, reason) {
 			return
@@ -40,7 +41,7 @@ func (d *decider) closeComposite(i *instance) {
 		d.failWhole(i, failure{class: string(stage.Findings), message: findingsWithoutLoop(n)})
 		return
 	}
-	r := StageSucceeded{Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, At: d.at, DurationMS: d.at.Since(i.started.At)}
+	r := step.StageSucceeded{Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, At: d.at, DurationMS: d.at.Since(i.started.At)}
 	if !failed {
 		outputs, err := d.compositeOutputs(i)
 		if err != nil {
@@ -50,7 +51,7 @@ func (d *decider) closeComposite(i *instance) {
 		r.Outputs = outputs
 	}
 	if !i.isGroup() { // a for_each asks for each of its items
-		if why := d.postChecks(i, StageEnded{Outputs: r.Outputs}); why != "" {
+		if why := d.postChecks(i, step.StageEnded{Outputs: r.Outputs}); why != "" {
 			d.failWhole(i, failure{class: string(stage.FailedCheck), message: why})
 			return
 		}
@@ -87,7 +88,7 @@ func failureOf(bad *instance) failure {
 // another review of its join failed for good. It reports whether there was one.
 func (d *decider) failStuck() bool {
 	for _, i := range slices.Backward(d.s.all) {
-		if i.isComposite() && i.status == Running {
+		if i.isComposite() && i.status == step.Running {
 			d.closeComposite(i)
 			return true
 		}
@@ -128,7 +129,7 @@ func (i *instance) own() []*instance {
 func firstFailed(parts []*instance) *instance {
 	var notRun *instance
 	for _, p := range parts {
-		if p.status == Failed && p.failed() {
+		if p.status == step.Failed && p.failed() {
 			return p
 		}
 		if p.failed() && notRun == nil {
@@ -147,9 +148,9 @@ func becomesFindings(i *instance) bool {
 // failedOtherwise reports whether a stage, or anything in it that made it fail, failed by more than an exhausted loop.
 func failedOtherwise(i *instance) bool {
 	switch {
-	case i.status == Cancelled:
+	case i.status == step.Cancelled:
 		return true
-	case i.status != Failed || !i.failed():
+	case i.status != step.Failed || !i.failed():
 		return false
 	}
 	return i.reason == "" || i.isComposite() && slices.ContainsFunc(i.own(), failedOtherwise)

@@ -6,6 +6,7 @@ import (
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -14,7 +15,7 @@ import (
 func (p *preparation) bare(e plan.Expr) (*value.Object, error) {
 	if p.bareNames == nil {
 		inputs := (*value.Object)(nil)
-		if s := p.i.started; s != nil && p.i.status == Running { // of a composite that starts again it is the last start
+		if s := p.i.started; s != nil && p.i.status == step.Running { // of a composite that starts again it is the last start
 			inputs = s.Inputs
 		} else {
 			var err error
@@ -84,7 +85,7 @@ func (d *decider) keepsContract(i *instance, action feedback.Action, c feedback.
 			if err == nil && ok {
 				continue
 			}
-			d.emit(CheckFailed{Stage: i.path, When: part.when, Description: check.Description, Validation: check.Validation.Source, Values: scope})
+			d.emit(step.CheckFailed{Stage: i.path, When: part.when, Description: check.Description, Validation: check.Validation.Source, Values: scope})
 			d.fail(i, failure{class: string(stage.FailedCheck), message: "at the routing: " + d.brokenCheck(part.when, check, err)})
 			return false
 		}

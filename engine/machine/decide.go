@@ -7,6 +7,7 @@ import (
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -17,18 +18,18 @@ const byOverride = "override"
 type decider struct {
 	m     *Machine
 	s     *state
-	at    Instant
+	at    step.Instant
 	ready Ready
 
-	fresh *instance // approved in this step: its tree was just compared
-	read  *instance // whose tree was read in this step for its start
-	pause *Tree     // read in this step for a pause
+	fresh *instance  // approved in this step: its tree was just compared
+	read  *instance  // whose tree was read in this step for its start
+	pause *step.Tree // read in this step for a pause
 }
 
 // emit applies a record and keeps it, with the effect that it opens.
-func (d *decider) emit(r Record) {
+func (d *decider) emit(r step.Record) {
 	var stops []string
-	if c, ok := r.(RunCancelling); ok {
+	if c, ok := r.(step.RunCancelling); ok {
 		for _, i := range d.s.all {
 			if i.stopsAtCancel(c.Finally) {
 				stops = append(stops, i.effect)
@@ -43,92 +44,92 @@ func (d *decider) emit(r Record) {
 	d.m.Apply(r)
 	d.ready.Records = append(d.ready.Records, r)
 	switch r := r.(type) {
-	case StageStarted:
+	case step.StageStarted:
 		if r.Effect != "" {
-			d.effect(Dispatch{Started: &r})
+			d.effect(step.Dispatch{Started: &r})
 		}
-	case StageStale:
+	case step.StageStale:
 		if r.Cancel {
-			d.effect(Stop{Effect: d.s.at(r.Stage).effect})
+			d.effect(step.Stop{Effect: d.s.at(r.Stage).effect})
 		}
-	case RetryScheduled:
-		d.effect(Timer{Effect: r.Effect, Until: r.Until})
-	case TreeAsked:
-		d.effect(ReadTree{Effect: r.Effect})
-	case RunCancelling:
+	case step.RetryScheduled:
+		d.effect(step.Timer{Effect: r.Effect, Until: r.Until})
+	case step.TreeAsked:
+		d.effect(step.ReadTree{Effect: r.Effect})
+	case step.RunCancelling:
 		for _, effect := range stops {
-			d.effect(Stop{Effect: effect})
+			d.effect(step.Stop{Effect: effect})
 		}
-	case ApprovalAsked:
+	case step.ApprovalAsked:
 		if r.Effect != "" {
-			d.effect(Timer{Effect: r.Effect, Until: r.Until})
+			d.effect(step.Timer{Effect: r.Effect, Until: r.Until})
 		}
-	case EscalationRaised:
+	case step.EscalationRaised:
 		if r.Effect != "" {
-			d.effect(Timer{Effect: r.Effect, Until: r.Until})
+			d.effect(step.Timer{Effect: r.Effect, Until: r.Until})
 		}
-	case NotifyStarted:
+	case step.NotifyStarted:
 		d.effect(*d.s.find(r.Effect).notify)
 	}
 }
 
-func (d *decider) effect(e Effect) { d.ready.Effects = append(d.ready.Effects, e) }
+func (d *decider) effect(e step.Effect) { d.ready.Effects = append(d.ready.Effects, e) }
 
 func (d *decider) newEffect() string { return fmt.Sprintf("e%d", d.s.nextEffect) }
 
-func (d *decider) ignore(ev Event, effect, why string) bool {
-	d.emit(EventIgnored{Event: ev.EventType(), Effect: effect, Why: why})
+func (d *decider) ignore(ev step.Event, effect, why string) bool {
+	d.emit(step.EventIgnored{Event: ev.EventType(), Effect: effect, Why: why})
 	return false
 }
 
 // take decides what an event says by itself. It reports whether the run goes on from there.
-func (d *decider) take(ev Event) bool {
-	if start, ok := ev.(Start); ok {
+func (d *decider) take(ev step.Event) bool {
+	if start, ok := ev.(step.Start); ok {
 		return d.start(start)
 	}
-	if d.s.status == UnknownRunStatus {
+	if d.s.status == step.UnknownRunStatus {
 		return d.ignore(ev, "", "the run has not started")
 	}
 	if d.s.status.Ended() {
-		if a, ok := ev.(Answer); ok {
+		if a, ok := ev.(step.Answer); ok {
 			return d.refuse(a, fmt.Sprintf("the run has ended (%s)", d.s.status))
 		}
 		return d.ignore(ev, "", "the run has ended")
 	}
 	switch e := ev.(type) {
-	case StageEnded:
+	case step.StageEnded:
 		if i := d.dispatched(e.Effect); i != nil {
 			d.stageEnded(i, e)
 			return true
 		}
 		return d.ignore(ev, e.Effect, "no try with this effect is running")
-	case StageLost:
+	case step.StageLost:
 		if i := d.dispatched(e.Effect); i != nil {
 			d.lost(i, e)
 			return true
 		}
 		return d.ignore(ev, e.Effect, "no try with this effect is running")
-	case TimerFired:
+	case step.TimerFired:
 		return d.timerFired(e)
-	case Notified:
+	case step.Notified:
 		if o := d.s.find(e.Effect); o != nil && o.kind == notifyEffect {
-			d.emit(NotifyFinished{Effect: e.Effect, Escalation: o.escalation, At: d.at, Class: e.Class, Message: e.Message})
+			d.emit(step.NotifyFinished{Effect: e.Effect, Escalation: o.escalation, At: d.at, Class: e.Class, Message: e.Message})
 			return true
 		}
 		return d.ignore(ev, e.Effect, "no notification with this effect is open")
-	case TreeRead:
+	case step.TreeRead:
 		if o := d.s.find(e.Effect); o != nil && o.kind == treeEffect {
 			d.treeRead(o, e)
 			return true
 		}
 		return d.ignore(ev, e.Effect, "no reading of the tree with this effect is open")
-	case Resumed:
-		d.emit(RunResumed{At: d.at, Ended: e.Ended})
+	case step.Resumed:
+		d.emit(step.RunResumed{At: d.at, Ended: e.Ended})
 		d.passDeadlines(true)
 		return true
-	case Answer:
+	case step.Answer:
 		passed := d.passDeadlines(e.Live)
-		if passed && d.s.cancelling && e.Kind != Cancel {
+		if passed && d.s.cancelling && e.Kind != step.Cancel {
 			d.refuse(e, "nobody decided in time, so the run is being cancelled")
 			return e.Live
 		}
@@ -138,10 +139,10 @@ func (d *decider) take(ev Event) bool {
 }
 
 // timerFired goes on with what a timer held up.
-func (d *decider) timerFired(e TimerFired) bool {
+func (d *decider) timerFired(e step.TimerFired) bool {
 	switch o := d.s.find(e.Effect); {
 	case o != nil && o.kind == timerEffect:
-		d.emit(RetryDue{Stage: o.inst.path, Effect: e.Effect})
+		d.emit(step.RetryDue{Stage: o.inst.path, Effect: e.Effect})
 		return true
 	case o != nil && o.kind == deadlineEffect && d.s.cancelling:
 		return d.ignore(e, e.Effect, "the run is being cancelled")
@@ -152,8 +153,8 @@ func (d *decider) timerFired(e TimerFired) bool {
 	return d.ignore(e, e.Effect, "no timer with this effect is open")
 }
 
-func (d *decider) start(e Start) bool {
-	if d.s.status != UnknownRunStatus {
+func (d *decider) start(e step.Start) bool {
+	if d.s.status != step.UnknownRunStatus {
 		return d.ignore(e, "", "the run has started already")
 	}
 	inputs := value.NewObject()
@@ -165,7 +166,7 @@ func (d *decider) start(e Start) bool {
 		inputs.Set(p.Name, v)
 	}
 	e.Run.Jobs = max(1, e.Run.Jobs)
-	d.emit(RunStarted{Run: e.Run, At: d.at, Inputs: inputs, Loops: e.Loops})
+	d.emit(step.RunStarted{Run: e.Run, At: d.at, Inputs: inputs, Loops: e.Loops})
 	return true
 }
 
@@ -178,12 +179,12 @@ func (d *decider) dispatched(effect string) *instance {
 }
 
 // lost decides about a try that our own death ended.
-func (d *decider) lost(i *instance, e StageLost) {
+func (d *decider) lost(i *instance, e step.StageLost) {
 	if i.stopping {
 		d.stopped(i)
 		return
 	}
-	d.emit(StageInterrupted{Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, Effect: e.Effect, At: d.at})
+	d.emit(step.StageInterrupted{Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, Effect: e.Effect, At: d.at})
 	switch i.node.OnInterrupt {
 	case plan.FailStage:
 		d.fail(i, failure{class: string(stage.Interrupted), message: "the try was interrupted; on_interrupt is fail"})
@@ -206,15 +207,15 @@ func (d *decider) lost(i *instance, e StageLost) {
 // stopped decides about an instance whose try was stopped on our own wish, however it ended.
 func (d *decider) stopped(i *instance) {
 	if d.s.cancelling {
-		d.emit(StageCancelled{Stage: i.path, Effect: i.effect, At: d.at})
+		d.emit(step.StageCancelled{Stage: i.path, Effect: i.effect, At: d.at})
 		return
 	}
-	d.emit(StageStale{Stage: i.path, At: d.at, Cause: ByUpstream})
+	d.emit(step.StageStale{Stage: i.path, At: d.at, Cause: step.ByUpstream})
 }
 
 // stageEnded decides about a try that ended by itself: exit status and outputs were read by the driver; then
 // come items, post_checks, and what follows for the loops.
-func (d *decider) stageEnded(i *instance, e StageEnded) {
+func (d *decider) stageEnded(i *instance, e step.StageEnded) {
 	if i.stopping {
 		d.stopped(i)
 		return
@@ -240,7 +241,7 @@ func (d *decider) stageEnded(i *instance, e StageEnded) {
 	}
 	unchanged := i.round && !i.disputed && i.base != "" && e.Tree != nil && e.Tree.Hash == i.base &&
 		value.Equal(e.Outputs, i.before)
-	d.emit(StageSucceeded{Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, Effect: e.Effect, At: d.at,
+	d.emit(step.StageSucceeded{Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, Effect: e.Effect, At: d.at,
 		ExitCode: e.ExitCode, DurationMS: e.DurationMS, Outputs: e.Outputs, Tree: e.Tree, Cached: e.Cached})
 	if unchanged {
 		d.noChange(i)
@@ -253,7 +254,7 @@ func (d *decider) takeResult(i *instance, r *feedback.Result) {
 		return
 	}
 	round := i.iteration
-	rec := FeedbackReceived{Source: i.path, At: d.at, Items: len(r.Items), Summary: r.Summary}
+	rec := step.FeedbackReceived{Source: i.path, At: d.at, Items: len(r.Items), Summary: r.Summary}
 	if i.isSource() {
 		l := d.s.loopOf(i)
 		round, rec.Target = l.counter.Iteration, l.counter.Target
@@ -302,16 +303,16 @@ func (d *decider) repliesTo(target *instance, replies []feedback.Reply) []feedba
 func (d *decider) change(changes []feedback.Change) {
 	for _, c := range changes {
 		if _, known := d.s.ledger.Get(c.Item.ID); known {
-			d.emit(ItemChanged(c))
+			d.emit(step.ItemChanged(c))
 		} else {
-			d.emit(ItemOpened(c))
+			d.emit(step.ItemOpened(c))
 		}
 	}
 }
 
 // treeRead decides about the state of the workspace that was asked for.
-func (d *decider) treeRead(o *openEffect, e TreeRead) {
-	rec := TreeRecorded{Effect: e.Effect, Purpose: o.purpose, Tree: e.Tree, At: d.at}
+func (d *decider) treeRead(o *openEffect, e step.TreeRead) {
+	rec := step.TreeRecorded{Effect: e.Effect, Purpose: o.purpose, Tree: e.Tree, At: d.at}
 	if o.inst != nil {
 		rec.Stage = o.inst.path
 	}
@@ -321,15 +322,15 @@ func (d *decider) treeRead(o *openEffect, e TreeRead) {
 		return
 	}
 	switch o.purpose {
-	case ForApproval:
+	case step.ForApproval:
 		d.ask(i, e.Tree, "")
-	case ForStart:
+	case step.ForStart:
 		if i.approval.unchecked && i.approval.tree.Tracked != e.Tree.Tracked {
 			d.ask(i, e.Tree, "the tree changed after the approval")
 			return
 		}
 		d.read = i
-	case ForPause:
+	case step.ForPause:
 		d.pause = &e.Tree
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -43,10 +44,10 @@ func (m *Machine) Dump() []byte {
 }
 
 type dumpedState struct {
-	Run                          RunInfo
-	Status                       RunStatus
+	Run                          step.RunInfo
+	Status                       step.RunStatus
 	Reason                       string
-	Started                      Instant
+	Started                      step.Instant
 	Inputs                       *value.Object
 	Stages                       []dumpedStage
 	Ready, Unrouted, Closed      []string
@@ -61,15 +62,15 @@ type dumpedState struct {
 	Decided                      []string
 	NextEscalation, Waiting      int
 	Worked, IsShown, Cancelling  bool
-	WorkTree, Shown              Tree
+	WorkTree, Shown              step.Tree
 	Answers                      int
 }
 
 type dumpedEffect struct {
 	ID, Stage string
 	Kind      int
-	Until     Instant
-	Purpose   Purpose
+	Until     step.Instant
+	Purpose   step.Purpose
 }
 
 type dumpedLoop struct {
@@ -81,7 +82,7 @@ type dumpedLoop struct {
 
 type dumpedStage struct {
 	Path                                                                string
-	Status                                                              StageStatus
+	Status                                                              step.StageStatus
 	Iteration, Attempt, Next, Unmet, Undone                             int
 	Effect, Class, Reason                                               string
 	ExitCode                                                            *int
@@ -90,7 +91,7 @@ type dumpedStage struct {
 	Met, Done, Came, Redo, Stopping, Holding, Accepted, Unrouted, Round bool
 	Blocked, Asks, HadBefore, Disputed, Live                            bool
 	Approval                                                            string
-	StartTree                                                           *Tree
+	StartTree                                                           *step.Tree
 	Note, Brief, Base                                                   string
 	BriefIDs, Changes, Items                                            []string
 }

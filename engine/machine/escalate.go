@@ -8,6 +8,7 @@ import (
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 )
 
 // exhausted ends the rounds of reviews for a rule. Those of them that say so fail; then nobody is asked, and what
@@ -63,7 +64,7 @@ func (d *decider) escalate(sources []*instance, rule string) {
 // raise asks a person, and tells those who want to know.
 func (d *decider) raise(e feedback.Escalation) {
 	e.ID, e.TaskID, e.History = fmt.Sprintf("x%d", d.s.nextEscalation), d.s.run.TaskID, slices.Clone(d.s.history)
-	r := EscalationRaised{At: d.at, Escalation: e}
+	r := step.EscalationRaised{At: d.at, Escalation: e}
 	policy := d.m.plan.Escalation
 	if policy == nil {
 		d.emit(r)
@@ -74,7 +75,7 @@ func (d *decider) raise(e feedback.Escalation) {
 	}
 	d.emit(r)
 	for _, n := range policy.Notify {
-		d.emit(NotifyStarted{Effect: d.newEffect(), Escalation: e.ID, Run: n.Run, At: d.at})
+		d.emit(step.NotifyStarted{Effect: d.newEffect(), Escalation: e.ID, Run: n.Run, At: d.at})
 	}
 }
 
@@ -96,14 +97,14 @@ func (d *decider) passDeadlines(live bool) bool {
 func (d *decider) passed(o *openEffect, live bool) {
 	if o.inst != nil {
 		d.unanswered(o.inst, byTimeout, "its time is over")
-		d.resumeIf(live && d.s.status == RunIsWaiting)
+		d.resumeIf(live && d.s.status == step.RunIsWaiting)
 		return
 	}
 	e := d.s.escalationByID(o.escalation)
-	r := EscalationDecided{ID: e.ID, Decision: decisionAbort, At: d.at, By: byTimeout, Closed: true, Tree: d.s.shown}
+	r := step.EscalationDecided{ID: e.ID, Decision: decisionAbort, At: d.at, By: byTimeout, Closed: true, Tree: d.s.shown}
 	if e.onTimeout != plan.FailEscalated.String() {
 		d.emit(r)
-		d.emit(RunCancelling{At: d.at, By: byTimeout, Reason: "aborted", Why: "nobody decided the escalation " + e.ID + " in time"})
+		d.emit(step.RunCancelling{At: d.at, By: byTimeout, Reason: "aborted", Why: "nobody decided the escalation " + e.ID + " in time"})
 		return
 	}
 	r.Decision = decisionFail
@@ -115,11 +116,11 @@ func (d *decider) passed(o *openEffect, live bool) {
 		}
 		d.fail(i, failure{class: string(class), reason: e.Reason, message: "nobody decided the escalation " + e.ID + " in time"})
 	}
-	d.resumeIf(live && d.s.status == RunIsPaused && len(d.s.escalations) == 0)
+	d.resumeIf(live && d.s.status == step.RunIsPaused && len(d.s.escalations) == 0)
 }
 
-func (s *state) applyNotify(r NotifyStarted) {
-	n := &Notify{Effect: r.Effect, Run: r.Run}
+func (s *state) applyNotify(r step.NotifyStarted) {
+	n := &step.Notify{Effect: r.Effect, Run: r.Run}
 	if e := s.escalationByID(r.Escalation); e != nil {
 		n.Escalation = e.Escalation
 	}

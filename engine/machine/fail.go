@@ -7,6 +7,7 @@ import (
 
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
 )
 
 // failure is why a try failed.
@@ -35,7 +36,7 @@ func (d *decider) tryFailed(i *instance, f failure) {
 		d.fail(i, f)
 		return
 	}
-	d.emit(RetryScheduled{
+	d.emit(step.RetryScheduled{
 		Stage: i.path, Iteration: i.iteration, Attempt: i.attempt + 1, Failed: f.effect, Effect: d.newEffect(),
 		At: d.at, Until: d.at.Add(delay(r, i.attempt)), Class: f.class, ExitCode: f.exitCode,
 		DurationMS: f.durationMS, Message: f.message,
@@ -71,7 +72,7 @@ func delay(r plan.Retry, attempt int) time.Duration {
 
 // fail fails a stage for good in this iteration; those that need it can't run.
 func (d *decider) fail(i *instance, f failure) {
-	d.emit(StageFailed{
+	d.emit(step.StageFailed{
 		Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, Effect: f.effect, At: d.at, Class: f.class,
 		ExitCode: f.exitCode, DurationMS: f.durationMS, Message: f.message, Reason: f.reason,
 	})
@@ -82,7 +83,7 @@ func (d *decider) fail(i *instance, f failure) {
 
 // failStart fails a stage that could not be started: what the author wrote does not hold for these values.
 func (d *decider) failStart(i *instance, iteration int, message string) {
-	d.emit(StageFailed{Stage: i.path, Iteration: iteration, Attempt: max(1, i.next), At: d.at,
+	d.emit(step.StageFailed{Stage: i.path, Iteration: iteration, Attempt: max(1, i.next), At: d.at,
 		Class: string(stage.FailedCheck), Message: message})
 	if i.failed() {
 		d.dropDependents(i)
@@ -97,7 +98,7 @@ func (d *decider) dropDependents(failed *instance) {
 		queue = queue[1:]
 		for _, n := range i.frame.graph.dependents[i.slot] {
 			for _, dep := range d.dependentParts(i, i.frame.slots[n]) {
-				if dep.status == Pending || dep.status == Stale || dep.status == Waiting || dep.status == Rejected {
+				if dep.status == step.Pending || dep.status == step.Stale || dep.status == step.Waiting || dep.status == step.Rejected {
 					d.notRun(dep, failed)
 					queue = append(queue, dep)
 				}
@@ -108,9 +109,9 @@ func (d *decider) dropDependents(failed *instance) {
 
 // notRun records that an instance does not run since another failed, with all its parts that wait to run again.
 func (d *decider) notRun(i, failed *instance) {
-	d.emit(StageNotRun{Stage: i.path, At: d.at, Needed: failed.path})
+	d.emit(step.StageNotRun{Stage: i.path, At: d.at, Needed: failed.path})
 	for _, part := range i.parts() {
-		if part.status == Stale || part.status == Pending {
+		if part.status == step.Stale || part.status == step.Pending {
 			d.notRun(part, failed)
 		}
 	}
@@ -119,7 +120,7 @@ func (d *decider) notRun(i, failed *instance) {
 // dependentParts gives what of a dependent stage can't run when i can't: the item with the same index, all
 // items that have not ended, or the whole.
 func (d *decider) dependentParts(i, dep *instance) []*instance {
-	if !dep.isGroup() || dep.status != Running {
+	if !dep.isGroup() || dep.status != step.Running {
 		if i.item >= 0 { // the whole fails when its group does
 			return nil
 		}

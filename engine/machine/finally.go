@@ -1,6 +1,9 @@
 package machine
 
-import "slices"
+import (
+	"example.com/pipe/engine/step"
+	"slices"
+)
 
 // finish ends the run: well if nothing failed. What stands in its finally comes first.
 func (d *decider) finish() {
@@ -9,33 +12,33 @@ func (d *decider) finish() {
 		d.goOn()
 		return
 	}
-	if bad := d.s.root.final.failed(); bad != nil && r.Status == RunSucceeded {
-		r.Status, r.Reason, r.Outputs = RunFailed, failureReason(bad), nil
+	if bad := d.s.root.final.failed(); bad != nil && r.Status == step.RunSucceeded {
+		r.Status, r.Reason, r.Outputs = step.RunFailed, failureReason(bad), nil
 	}
 	r.OpenItems = openItems(&d.s.ledger)
 	d.emit(r)
 }
 
 // ending works out how the run ends.
-func (d *decider) ending() RunFinished {
-	r := RunFinished{At: d.at, Status: RunSucceeded}
+func (d *decider) ending() step.RunFinished {
+	r := step.RunFinished{At: d.at, Status: step.RunSucceeded}
 	var cause *instance // what failed by itself comes before what could only not go on
 	for _, i := range d.s.root.slots {
 		if i.met {
 			continue
 		}
-		r.Status = RunFailed
-		if cause == nil || failureReason(cause) == "" || (i.status == Failed && cause.status != Failed) {
+		r.Status = step.RunFailed
+		if cause == nil || failureReason(cause) == "" || (i.status == step.Failed && cause.status != step.Failed) {
 			cause = i
 		}
 	}
 	if cause != nil {
 		r.Reason = failureReason(cause)
 	}
-	if r.Status == RunSucceeded {
+	if r.Status == step.RunSucceeded {
 		outputs, err := d.outputsOf(d.s.root)
 		if err != nil {
-			r.Status, r.Reason = RunFailed, d.located(err)
+			r.Status, r.Reason = step.RunFailed, d.located(err)
 		}
 		r.Outputs = outputs
 	}
@@ -44,25 +47,25 @@ func (d *decider) ending() RunFinished {
 
 // finallyRuns lets what stands in a frame's finally begin, once all else in the frame has ended with a status.
 // It reports whether it runs; when it has ended, that is recorded and the frame can end too.
-func (d *decider) finallyRuns(f *frame, status RunStatus, reason string) bool {
+func (d *decider) finallyRuns(f *frame, status step.RunStatus, reason string) bool {
 	switch final := f.final; {
 	case final == nil:
 		return false
-	case final.outcome == UnknownRunStatus && d.s.abandoned:
+	case final.outcome == step.UnknownRunStatus && d.s.abandoned:
 		return false
-	case final.outcome == UnknownRunStatus:
-		d.emit(FinallyStarted{Stage: pathOf(f.owner), Status: status, Reason: reason, At: d.at})
+	case final.outcome == step.UnknownRunStatus:
+		d.emit(step.FinallyStarted{Stage: pathOf(f.owner), Status: status, Reason: reason, At: d.at})
 		return true
 	case !final.live:
 		return false
 	case final.undone > 0:
 		return true
 	}
-	r := FinallyFinished{Stage: pathOf(f.owner), Status: RunSucceeded, At: d.at}
+	r := step.FinallyFinished{Stage: pathOf(f.owner), Status: step.RunSucceeded, At: d.at}
 	if d.s.abandoned {
-		r.Status = RunCancelled
+		r.Status = step.RunCancelled
 	} else if f.final.failed() != nil {
-		r.Status = RunFailed
+		r.Status = step.RunFailed
 	}
 	d.emit(r)
 	return false
@@ -77,13 +80,13 @@ func (f *frame) failed() *instance {
 }
 
 // cancel stops the run. What stands in finally runs nevertheless; a cancel while it does stops that as well.
-func (d *decider) cancel(a Answer) bool {
+func (d *decider) cancel(a step.Answer) bool {
 	running := slices.ContainsFunc(d.s.all, func(i *instance) bool { return i.isFinal() && i.frame.live })
 	if d.s.cancelling && (!running || d.s.abandoned) {
 		return d.refuse(a, "the run is being cancelled already")
 	}
 	last := d.s.root.final != nil && d.s.root.final.live
-	d.emit(RunCancelling{At: d.at, By: a.By, Reason: "cancelled", Why: a.Reason, Finally: d.s.cancelling || last})
+	d.emit(step.RunCancelling{At: d.at, By: a.By, Reason: "cancelled", Why: a.Reason, Finally: d.s.cancelling || last})
 	return a.Live
 }
 
@@ -99,40 +102,40 @@ func (d *decider) finishCancelled() {
 		return // a stage of a finally waits for its next try
 	}
 	for _, i := range slices.Backward(d.s.all) {
-		if i.status != Running || !i.isComposite() {
+		if i.status != step.Running || !i.isComposite() {
 			continue
 		}
-		if i.body != nil && d.finallyRuns(i.body, RunCancelled, d.s.reason) {
+		if i.body != nil && d.finallyRuns(i.body, step.RunCancelled, d.s.reason) {
 			d.goOn()
 			return
 		}
 		d.cancelled(i, true)
 	}
-	if d.finallyRuns(d.s.root, RunCancelled, d.s.reason) {
+	if d.finallyRuns(d.s.root, step.RunCancelled, d.s.reason) {
 		d.goOn()
 		return
 	}
 	for _, i := range d.s.all { // what stands in a finally that never came
 		d.cancelled(i, false)
 	}
-	d.emit(RunFinished{At: d.at, Status: RunCancelled, Reason: d.s.reason, OpenItems: openItems(&d.s.ledger)})
+	d.emit(step.RunFinished{At: d.at, Status: step.RunCancelled, Reason: d.s.reason, OpenItems: openItems(&d.s.ledger)})
 }
 
 // cancelled records that an instance that has not ended is cancelled; of composites that run only if asked for.
 func (d *decider) cancelled(i *instance, composite bool) {
 	switch i.status {
-	case Running:
+	case step.Running:
 		if i.isComposite() != composite {
 			return
 		}
-	case Pending, Stale, Waiting, Rejected:
+	case step.Pending, step.Stale, step.Waiting, step.Rejected:
 	default:
 		return
 	}
-	d.emit(StageCancelled{Stage: i.path, Effect: i.effect, At: d.at})
+	d.emit(step.StageCancelled{Stage: i.path, Effect: i.effect, At: d.at})
 }
 
-func (s *state) applyFinallyStarted(r FinallyStarted) {
+func (s *state) applyFinallyStarted(r step.FinallyStarted) {
 	final := s.frameOf(r.Stage).final
 	final.live, final.outcome = true, r.Status
 	for _, i := range final.slots {
@@ -143,7 +146,7 @@ func (s *state) applyFinallyStarted(r FinallyStarted) {
 	}
 }
 
-func (s *state) applyFinallyFinished(r FinallyFinished) {
+func (s *state) applyFinallyFinished(r step.FinallyFinished) {
 	final := s.frameOf(r.Stage).final
 	final.live = false
 	if final.owner != nil {

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"example.com/pipe/engine/step"
 	"fmt"
 	"slices"
 )
@@ -48,7 +49,7 @@ func (s *state) countUnderway(i *instance) {
 	if g == nil || g.node.ForEach.MaxParallel == 0 {
 		return
 	}
-	under := i.status == Running || i.status == Waiting || i.came
+	under := i.status == step.Running || i.status == step.Waiting || i.came
 	if under == i.under {
 		return
 	}
@@ -71,7 +72,7 @@ func (d *decider) beginGroup(i *instance, iteration int) {
 			return
 		}
 		if !ok && !slices.ContainsFunc(i.items, d.hasBlocking) {
-			d.emit(StageSkipped{Stage: i.path, Iteration: iteration, At: d.at})
+			d.emit(step.StageSkipped{Stage: i.path, Iteration: iteration, At: d.at})
 			return
 		}
 	}
@@ -81,7 +82,7 @@ func (d *decider) beginGroup(i *instance, iteration int) {
 		return
 	}
 	d.dropItems(i, len(items))
-	d.emit(StageStarted{Stage: i.path, Iteration: iteration, Attempt: 1, At: d.at, Items: items, Composite: true})
+	d.emit(step.StageStarted{Stage: i.path, Iteration: iteration, Attempt: 1, At: d.at, Items: items, Composite: true})
 }
 
 // hasBlocking reports whether an instance is a review with open blocking items, which runs whatever its condition says.
@@ -94,11 +95,11 @@ func (d *decider) hasBlocking(i *instance) bool {
 func (d *decider) dropItems(i *instance, n int) {
 	var open []string
 	for _, item := range i.items[min(n, len(i.items)):] {
-		d.emit(StageNotRun{Stage: item.path, At: d.at, Gone: true})
+		d.emit(step.StageNotRun{Stage: item.path, At: d.at, Gone: true})
 		open = append(open, ids(d.s.ledger.Open(item.path))...)
 		for part := range inside(item) {
-			if part.status == Pending || part.status == Stale {
-				d.emit(StageNotRun{Stage: part.path, At: d.at, Gone: true})
+			if part.status == step.Pending || part.status == step.Stale {
+				d.emit(step.StageNotRun{Stage: part.path, At: d.at, Gone: true})
 			}
 			open = append(open, ids(d.s.ledger.Open(part.path))...)
 		}

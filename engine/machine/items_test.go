@@ -7,6 +7,7 @@ import (
 
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 // TestManyItems carries out stages with thousands of items. What a step costs must not grow with their number: where each
@@ -20,7 +21,7 @@ func TestManyItems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
-			if status := carryOut(text); status != machine.RunSucceeded {
+			if status := carryOut(text); status != step.RunSucceeded {
 				t.Errorf("the run is %s", status)
 			}
 			if took := time.Since(began); took > 8*time.Second {
@@ -31,17 +32,17 @@ func TestManyItems(t *testing.T) {
 }
 
 // carryOut runs a plan in which each review finds something at first.
-func carryOut(text string) machine.RunStatus {
+func carryOut(text string) step.RunStatus {
 	m := machine.New(parsePlan(text), toyEvaluator{}, nil)
-	now := machine.Instant(0)
+	now := step.Instant(0)
 	found := map[string]bool{}
-	queue := m.Step(machine.Start{Run: machine.RunInfo{Run: "R", TaskID: "T", Pipeline: "p", Jobs: 2}}).Effects
+	queue := m.Step(step.Start{Run: step.RunInfo{Run: "R", TaskID: "T", Pipeline: "p", Jobs: 2}}).Effects
 	for ; len(queue) > 0; now++ {
 		e := queue[0]
 		queue = queue[1:]
 		switch e := e.(type) {
-		case machine.Dispatch:
-			end := machine.StageEnded{At: now, Effect: e.Started.Effect, Tree: &machine.Tree{Hash: fmt.Sprint(now)}}
+		case step.Dispatch:
+			end := step.StageEnded{At: now, Effect: e.Started.Effect, Tree: &step.Tree{Hash: fmt.Sprint(now)}}
 			if m.Node(e.Started.Stage).Loop != nil {
 				end.Result = &feedback.Result{}
 				if !found[e.Started.Stage] {
@@ -50,8 +51,8 @@ func carryOut(text string) machine.RunStatus {
 				found[e.Started.Stage] = true
 			}
 			queue = append(queue, m.Step(end).Effects...)
-		case machine.ReadTree:
-			queue = append(queue, m.Step(machine.TreeRead{At: now, Effect: e.Effect, Tree: machine.Tree{Hash: "T"}}).Effects...)
+		case step.ReadTree:
+			queue = append(queue, m.Step(step.TreeRead{At: now, Effect: e.Effect, Tree: step.Tree{Hash: "T"}}).Effects...)
 		}
 	}
 	return m.Status()

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/step"
 )
 
 // join is the reviews that are routed together: those that ended since the last routing and that a routing of
@@ -42,7 +43,7 @@ func (d *decider) route() bool {
 func (d *decider) joinOf(linked []*instance) *join {
 	j := &join{}
 	for _, i := range linked {
-		if i.status == Failed && i.failed() {
+		if i.status == step.Failed && i.failed() {
 			j.failed = true
 		}
 		if !i.unrouted {
@@ -127,7 +128,7 @@ func (d *decider) routed(i *instance, action feedback.Action, rule string) bool 
 	if !d.keepsContract(i, action, c) {
 		return false
 	}
-	d.emit(FeedbackRouted{Source: i.path, Target: c.Target, At: d.at, Action: action, Iteration: c.Iteration,
+	d.emit(step.FeedbackRouted{Source: i.path, Target: c.Target, At: d.at, Action: action, Iteration: c.Iteration,
 		MaxIterations: c.Cap, Rule: rule, Items: ids(d.s.ledger.OpenBlocking(i.path))})
 	return true
 }

@@ -1,6 +1,9 @@
 package machine
 
-import "slices"
+import (
+	"example.com/pipe/engine/step"
+	"slices"
+)
 
 // linkedWith gives the reviews that are linked with one, directly or through others, in plan order. Reviews
 // that have settled, and that no other can make run again, link nothing.
@@ -84,7 +87,7 @@ func (d *decider) sourcesBeside(i *instance) []*instance {
 	var out []*instance
 	for _, n := range i.frame.graph.joins[i.slot] {
 		switch slot := i.frame.slots[n]; {
-		case !slot.isGroup() || slot.status != Running:
+		case !slot.isGroup() || slot.status != step.Running:
 			out = append(out, slot)
 		case i.item >= 0 && i.target().item >= 0 && i.frame.graph.itemwise.has(i.slot):
 			if i.item < len(slot.items) {
@@ -116,9 +119,9 @@ func (a awaiting) mayRun(i *instance) bool {
 
 func (a awaiting) ask(i *instance) bool {
 	switch i.status {
-	case Running, Waiting:
+	case step.Running, step.Waiting:
 		return true
-	case Pending, Stale:
+	case step.Pending, step.Stale:
 	default:
 		return false
 	}

@@ -1,8 +1,7 @@
 // Package machine is the deterministic core: it decides what a run does next, and does nothing itself.
 //
-// Words: an Event is something that happened; a Record is a decision; an Effect is something to be done. Step
-// takes an event and gives the records and effects that follow; Apply folds one record into the state and is
-// the only mutator. A plan's node becomes an instance with a path ("id", "id[0]" for an item of a for_each,
+// Words: events, records and effects are package step's. Step takes an event and gives the records and effects that
+// follow; Apply folds one record into the state and is the only mutator. A plan's node becomes an instance with a path ("id", "id[0]" for an item of a for_each,
 // "parent/id" inside a body); a frame holds the instances of one graph.
 //
 // The contract, in order: Step an event; append its records durably; dispatch its effects; Step their
@@ -17,12 +16,13 @@ package machine
 
 import (
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 )
 
 // Ready is what follows from an event: append the records, then dispatch the effects.
 type Ready struct {
-	Records []Record
-	Effects []Effect
+	Records []step.Record
+	Effects []step.Effect
 }
 
 // Machine is a run. It is not safe for concurrent use: one goroutine owns it.
@@ -40,7 +40,7 @@ func New(p *plan.Plan, ev plan.Evaluator, count func(string) int) *Machine {
 }
 
 // Status returns where the run stands.
-func (m *Machine) Status() RunStatus { return m.s.status }
+func (m *Machine) Status() step.RunStatus { return m.s.status }
 
 // Cancelling reports whether the run is to end as cancelled.
 func (m *Machine) Cancelling() bool { return m.s.cancelling }
@@ -54,7 +54,7 @@ func (m *Machine) Node(path string) *plan.Node {
 }
 
 // Step decides what follows from an event.
-func (m *Machine) Step(ev Event) Ready {
+func (m *Machine) Step(ev step.Event) Ready {
 	d := &decider{m: m, s: &m.s, at: ev.When()}
 	if d.take(ev) {
 		d.goOn()
@@ -64,24 +64,24 @@ func (m *Machine) Step(ev Event) Ready {
 
 // OpenEffects returns what was recorded and not answered, in order of ids. A dispatch that is being stopped
 // is followed by its Stop.
-func (m *Machine) OpenEffects() []Effect {
-	var out []Effect
+func (m *Machine) OpenEffects() []step.Effect {
+	var out []step.Effect
 	for _, e := range m.s.effects {
 		switch e.kind {
 		case dispatchEffect:
-			out = append(out, Dispatch{Started: e.inst.started})
+			out = append(out, step.Dispatch{Started: e.inst.started})
 			if e.inst.stopping {
-				out = append(out, Stop{Effect: e.id})
+				out = append(out, step.Stop{Effect: e.id})
 			}
 		case timerEffect, deadlineEffect:
-			out = append(out, Timer{Effect: e.id, Until: e.until})
+			out = append(out, step.Timer{Effect: e.id, Until: e.until})
 		case notifyEffect:
 			out = append(out, *e.notify)
 			if m.s.cancelling {
-				out = append(out, Stop{Effect: e.id})
+				out = append(out, step.Stop{Effect: e.id})
 			}
 		case treeEffect:
-			out = append(out, ReadTree{Effect: e.id, Since: e.since})
+			out = append(out, step.ReadTree{Effect: e.id, Since: e.since})
 		}
 	}
 	return out

@@ -4,14 +4,15 @@ import (
 	"slices"
 
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 )
 
 // restart makes a target run again, and what needs it after it.
 func (d *decider) restart(t *instance, sources []*instance) {
 	again := d.rerun(t, sources)
-	d.stale(t, ByFeedback)
+	d.stale(t, step.ByFeedback)
 	for _, i := range again {
-		d.stale(i, ByUpstream)
+		d.stale(i, step.ByUpstream)
 	}
 	d.dropBehindFailed(again)
 }
@@ -41,7 +42,7 @@ func (d *decider) rerun(t *instance, sources []*instance) []*instance {
 		if t.item < 0 || !slot.isGroup() || slices.ContainsFunc(g.Nodes[n].Needs, whole.has) {
 			whole.add(n)
 		}
-		if !whole.has(n) && slot.status != Pending && t.item < len(slot.items) {
+		if !whole.has(n) && slot.status != step.Pending && t.item < len(slot.items) {
 			slot = slot.items[t.item]
 		}
 		out = append(out, slot) // a for_each without the item, such as one that was skipped, comes to its start again
@@ -64,20 +65,20 @@ func pathOnly(g *graph, t *instance, sources []*instance) set {
 }
 
 // stale makes an instance run again, with all its parts; a try that runs is stopped first.
-func (d *decider) stale(i *instance, cause StaleCause) {
-	if i.status == Pending && i.iteration == 0 && i.redo == nil {
+func (d *decider) stale(i *instance, cause step.StaleCause) {
+	if i.status == step.Pending && i.iteration == 0 && i.redo == nil {
 		return // it never came to its start
 	}
 	for _, part := range i.parts() {
-		if part.status == Running || part.status == Waiting || part.effect != "" || part.isComposite() {
-			d.stale(part, ByUpstream)
+		if part.status == step.Running || part.status == step.Waiting || part.effect != "" || part.isComposite() {
+			d.stale(part, step.ByUpstream)
 		}
 	}
-	running := !i.isComposite() && i.status == Running
+	running := !i.isComposite() && i.status == step.Running
 	if running && i.stopping {
 		return
 	}
-	d.emit(StageStale{Stage: i.path, At: d.at, Cause: cause, Cancel: running})
+	d.emit(step.StageStale{Stage: i.path, At: d.at, Cause: cause, Cancel: running})
 }
 
 // parts gives what a composite consists of.
@@ -95,7 +96,7 @@ func (i *instance) parts() []*instance {
 func (d *decider) dropBehindFailed(again []*instance) {
 	for _, i := range again {
 		for _, n := range i.node.Needs {
-			if need := itemOf(i.frame.slots[n], i.item); need.failed() && i.status == Stale {
+			if need := itemOf(i.frame.slots[n], i.item); need.failed() && i.status == step.Stale {
 				d.notRun(i, need)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 )
 
 // goOn decides all that follows until nothing more can be decided without an event.
@@ -100,12 +101,12 @@ func (d *decider) begin(i *instance) {
 		return
 	}
 	if i.node.Approval != nil && !i.approval.approved {
-		d.emit(TreeAsked{Effect: d.newEffect(), Purpose: ForApproval, Stage: i.path, Iteration: iteration, At: d.at})
+		d.emit(step.TreeAsked{Effect: d.newEffect(), Purpose: step.ForApproval, Stage: i.path, Iteration: iteration, At: d.at})
 		return
 	}
 	// Who does not hold the workspace must start in the step that read the tree.
 	if known := i.startTree != nil && (i.holding || d.read == i); !known && attempt == 1 && d.needsTree(i) {
-		d.emit(TreeAsked{Effect: d.newEffect(), Purpose: ForStart, Stage: i.path, Iteration: iteration, At: d.at})
+		d.emit(step.TreeAsked{Effect: d.newEffect(), Purpose: step.ForStart, Stage: i.path, Iteration: iteration, At: d.at})
 		return
 	}
 	switch {
@@ -128,7 +129,7 @@ func (d *decider) wanted(i *instance, p *preparation) bool {
 			return false
 		}
 		if !ok && !d.hasBlocking(i) {
-			d.emit(StageSkipped{Stage: i.path, Iteration: p.iteration, At: d.at})
+			d.emit(step.StageSkipped{Stage: i.path, Iteration: p.iteration, At: d.at})
 			return false
 		}
 	}
@@ -167,13 +168,13 @@ func (d *decider) beginBody(i *instance, p *preparation) {
 		d.failStart(i, p.iteration, d.located(err))
 		return
 	}
-	d.emit(StageStarted{Stage: i.path, Iteration: p.iteration, Attempt: 1, At: d.at, Inputs: inputs,
+	d.emit(step.StageStarted{Stage: i.path, Iteration: p.iteration, Attempt: 1, At: d.at, Inputs: inputs,
 		Brief: p.brief, BriefIDs: p.briefIDs, Composite: true})
 }
 
 // dispatch evaluates all that a try gets, and starts it.
 func (d *decider) dispatch(i *instance, p *preparation) {
-	r := StageStarted{Stage: i.path, Iteration: p.iteration, Attempt: p.attempt, At: d.at,
+	r := step.StageStarted{Stage: i.path, Iteration: p.iteration, Attempt: p.attempt, At: d.at,
 		Key:   fmt.Sprintf("%s/%s/%d", d.s.run.Run, i.path, p.iteration),
 		Brief: p.brief, BriefIDs: p.briefIDs, OpenItems: p.items, WantTree: i.wantsTree(), Base: i.base}
 	if i.startTree != nil {
@@ -203,8 +204,8 @@ func (d *decider) rest() {
 		d.restPaused()
 	case d.s.timers() > 0:
 	case d.s.waiting > 0:
-		if d.s.status != RunIsWaiting {
-			d.emit(RunWaiting{At: d.at, Reason: "approval"})
+		if d.s.status != step.RunIsWaiting {
+			d.emit(step.RunWaiting{At: d.at, Reason: "approval"})
 		}
 	case d.dropRest() || d.failStuck():
 		d.goOn()
@@ -215,11 +216,11 @@ func (d *decider) rest() {
 
 func (d *decider) restPaused() {
 	switch {
-	case d.s.status == RunIsPaused:
+	case d.s.status == step.RunIsPaused:
 	case d.pause == nil:
-		d.emit(TreeAsked{Effect: d.newEffect(), Purpose: ForPause, At: d.at})
+		d.emit(step.TreeAsked{Effect: d.newEffect(), Purpose: step.ForPause, At: d.at})
 	default:
-		d.emit(RunPaused{At: d.at, Reason: d.s.escalations[0].Reason, Tree: *d.pause})
+		d.emit(step.RunPaused{At: d.at, Reason: d.s.escalations[0].Reason, Tree: *d.pause})
 	}
 }
 
@@ -230,8 +231,8 @@ func (s *state) timers() int { return len(s.effects) - s.active - s.deadlines }
 func (d *decider) dropRest() bool {
 	any := false
 	for _, i := range d.s.all {
-		if !i.done && i.frame.live && (i.status == Pending || i.status == Stale) && (i.group == nil || i.group.status == Running) {
-			d.emit(StageNotRun{Stage: i.path, At: d.at})
+		if !i.done && i.frame.live && (i.status == step.Pending || i.status == step.Stale) && (i.group == nil || i.group.status == step.Running) {
+			d.emit(step.StageNotRun{Stage: i.path, At: d.at})
 			any = true
 		}
 	}
@@ -242,7 +243,7 @@ func failureReason(i *instance) string {
 	switch {
 	case i.reason != "":
 		return i.reason
-	case i.status == Failed:
+	case i.status == step.Failed:
 		return fmt.Sprintf("stage %q failed (%s)", i.path, i.class)
 	case i.unaccepted():
 		return fmt.Sprintf("findings of %q were not routed", i.path)
@@ -252,7 +253,7 @@ func failureReason(i *instance) string {
 
 // unaccepted reports whether i is a review that ended and whose loop did not settle.
 func (i *instance) unaccepted() bool {
-	return (i.status == Succeeded || i.status == Rejected) && i.isSource() && !i.accepted
+	return (i.status == step.Succeeded || i.status == step.Rejected) && i.isSource() && !i.accepted
 }
 
 func openItems(l *feedback.Ledger) []feedback.Item {
@@ -275,7 +276,7 @@ func (d *decider) checks(i *instance, when string, checks []plan.Check, p *prepa
 		if ok {
 			continue
 		}
-		d.emit(CheckFailed{Stage: i.path, When: when, Description: c.Description, Validation: c.Validation.Source, Values: values})
+		d.emit(step.CheckFailed{Stage: i.path, When: when, Description: c.Description, Validation: c.Validation.Source, Values: values})
 		if why == "" {
 			why = d.brokenCheck(when, c, err)
 		}
@@ -296,7 +297,7 @@ func (d *decider) brokenCheck(when string, c *plan.Check, err error) string {
 }
 
 // postChecks evaluates the post_checks of a try that ended.
-func (d *decider) postChecks(i *instance, e StageEnded) string {
+func (d *decider) postChecks(i *instance, e step.StageEnded) string {
 	if len(i.node.PostChecks) == 0 {
 		return ""
 	}

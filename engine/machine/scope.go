@@ -6,6 +6,7 @@ import (
 
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -57,7 +58,7 @@ func (d *decider) prepare(i *instance, iteration, attempt int) *preparation {
 }
 
 func (d *decider) runObject(i *instance) *value.Object {
-	r, status := d.s.run, RunRunning
+	r, status := d.s.run, step.RunRunning
 	if i.isFinal() {
 		status = i.frame.outcome
 	}
@@ -88,7 +89,7 @@ func (p *preparation) handOver() {
 }
 
 // holdsBrief reports whether i is in the middle of a try, so that its brief is the one it was given.
-func (i *instance) holdsBrief() bool { return i.status == Running }
+func (i *instance) holdsBrief() bool { return i.status == step.Running }
 
 // newBrief builds the brief of a target from what its reviews gave or confirmed and it was not handed yet.
 func (d *decider) newBrief(i *instance, loops []*loop) (string, []string) {
@@ -184,7 +185,7 @@ func (f *frame) find(id string) *instance {
 // waits for the same one of them sees that item's status, and what each item gave last.
 func (p *preparation) readable(i *instance) *value.Object {
 	out := p.d.stageObject(i)
-	if p.i.item < 0 || !i.isGroup() || i.status != Running {
+	if p.i.item < 0 || !i.isGroup() || i.status != step.Running {
 		return out
 	}
 	outputs := value.NewObject()
@@ -231,7 +232,7 @@ func (p *preparation) list(t *plan.Template) (value.List, error) {
 }
 
 // ended adds what a post_check sees of the try that ended.
-func (p *preparation) ended(e StageEnded) {
+func (p *preparation) ended(e step.StageEnded) {
 	p.base.Set(plan.ScopeOutputs, withDeclared(p.i.node, e.Outputs))
 	if e.ExitCode != nil {
 		p.base.Set(plan.ScopeExitCode, int64(*e.ExitCode))
@@ -253,7 +254,7 @@ func (p *preparation) values(e plan.Expr) *value.Object {
 }
 
 // fill evaluates what a try gets.
-func (p *preparation) fill(r *StageStarted) error {
+func (p *preparation) fill(r *step.StageStarted) error {
 	n := p.i.node
 	var err error
 	if len(n.Inputs) > 0 {

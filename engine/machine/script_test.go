@@ -14,6 +14,7 @@ import (
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -74,9 +75,9 @@ type scriptRun struct {
 	m       *machine.Machine
 	plan    *plan.Plan
 	fresh   func() *machine.Machine
-	now     machine.Instant
+	now     step.Instant
 	answers int
-	records []machine.Record
+	records []step.Record
 }
 
 // setup reads a block without a result: lines with "#" are comments, the others the plan.
@@ -99,7 +100,7 @@ func (s *scriptRun) setup(block string) {
 func (s *scriptRun) step(command string) string {
 	if n, ok := strings.CutPrefix(command, "later "); ok { // time passes and nothing happens
 		seconds, _ := strconv.Atoi(n)
-		s.now += machine.Instant(seconds) * 1000
+		s.now += step.Instant(seconds) * 1000
 		return ""
 	}
 	s.now += 1000
@@ -123,37 +124,37 @@ func (s *scriptRun) step(command string) string {
 }
 
 // throughJSON gives a record as a journal would give it back.
-func throughJSON(t testing.TB, r machine.Record) machine.Record {
-	b, err := machine.MarshalRecord(r)
+func throughJSON(t testing.TB, r step.Record) step.Record {
+	b, err := step.MarshalRecord(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := machine.UnmarshalRecord(b)
+	back, err := step.UnmarshalRecord(b)
 	if err != nil {
 		t.Fatalf("%s: %v", b, err)
 	}
 	return back
 }
 
-func describeEffect(e machine.Effect) string {
+func describeEffect(e step.Effect) string {
 	switch e := e.(type) {
-	case machine.Dispatch:
+	case step.Dispatch:
 		return fmt.Sprintf("dispatch %s %s", e.Started.Effect, e.Started.Stage)
-	case machine.Stop:
+	case step.Stop:
 		return "stop " + e.Effect
-	case machine.Timer:
+	case step.Timer:
 		return fmt.Sprintf("timer %s +%ds", e.Effect, e.Until/1000)
-	case machine.ReadTree:
+	case step.ReadTree:
 		return "read tree " + e.Effect
-	case machine.Notify:
+	case step.Notify:
 		return fmt.Sprintf("notify %s of %s: %s", e.Effect, e.Escalation.ID, e.Run)
 	}
 	return "unknown effect"
 }
 
 // describe gives a record in one line: its type and the fields that say something.
-func describe(t testing.TB, r machine.Record) string {
-	b, err := machine.MarshalRecord(r)
+func describe(t testing.TB, r step.Record) string {
+	b, err := step.MarshalRecord(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +210,7 @@ func short(v value.Value) string {
 	return text
 }
 
-func (s *scriptRun) event(command string) machine.Event {
+func (s *scriptRun) event(command string) step.Event {
 	words := strings.Fields(command)
 	switch words[0] {
 	case "start":
@@ -217,25 +218,25 @@ func (s *scriptRun) event(command string) machine.Event {
 		for _, w := range words[1:] {
 			jobs, _ = strconv.Atoi(strings.TrimPrefix(w, "jobs="))
 		}
-		return machine.Start{At: s.now, Run: machine.RunInfo{Run: "R", TaskID: "T", Pipeline: "script", Jobs: jobs, Unattended: s.plan.Unattended}}
+		return step.Start{At: s.now, Run: step.RunInfo{Run: "R", TaskID: "T", Pipeline: "script", Jobs: jobs, Unattended: s.plan.Unattended}}
 	case "end":
 		return s.ended(words[1], words[2:])
 	case "lost":
-		return machine.StageLost{At: s.now, Effect: words[1]}
+		return step.StageLost{At: s.now, Effect: words[1]}
 	case "notified":
-		return machine.Notified{At: s.now, Effect: words[1]}
+		return step.Notified{At: s.now, Effect: words[1]}
 	case "timer":
-		return machine.TimerFired{At: s.now, Effect: words[1]}
+		return step.TimerFired{At: s.now, Effect: words[1]}
 	case "tree":
-		return machine.TreeRead{At: s.now, Effect: words[1], Tree: machine.Tree{Hash: words[2], Tracked: words[2]}}
+		return step.TreeRead{At: s.now, Effect: words[1], Tree: step.Tree{Hash: words[2], Tracked: words[2]}}
 	case "resume":
-		return machine.Resumed{At: s.now}
+		return step.Resumed{At: s.now}
 	}
 	return s.answer(words)
 }
 
-func (s *scriptRun) ended(effect string, words []string) machine.StageEnded {
-	e := machine.StageEnded{At: s.now, Effect: effect}
+func (s *scriptRun) ended(effect string, words []string) step.StageEnded {
+	e := step.StageEnded{At: s.now, Effect: effect}
 	result := func() *feedback.Result {
 		if e.Result == nil {
 			e.Result = &feedback.Result{Items: []feedback.Item{}}
@@ -268,7 +269,7 @@ func (s *scriptRun) ended(effect string, words []string) machine.StageEnded {
 				result().Replies = append(result().Replies, reply)
 			}
 		case key == "tree":
-			e.Tree = &machine.Tree{Hash: v, Tracked: v}
+			e.Tree = &step.Tree{Hash: v, Tracked: v}
 		case key == "exit" && has:
 			n, _ := strconv.Atoi(v)
 			e.ExitCode = &n
@@ -284,10 +285,10 @@ func (s *scriptRun) ended(effect string, words []string) machine.StageEnded {
 	return e
 }
 
-func (s *scriptRun) answer(words []string) machine.Answer {
+func (s *scriptRun) answer(words []string) step.Answer {
 	s.answers++
-	a := machine.Answer{At: s.now, ID: fmt.Sprintf("A%d", s.answers), By: "maria", Live: true}
-	if err := a.Kind.UnmarshalText([]byte(words[0])); err != nil || a.Kind == machine.UnknownAnswer {
+	a := step.Answer{At: s.now, ID: fmt.Sprintf("A%d", s.answers), By: "maria", Live: true}
+	if err := a.Kind.UnmarshalText([]byte(words[0])); err != nil || a.Kind == step.UnknownAnswer {
 		s.t.Fatalf("script: unknown command %q", words[0])
 	}
 	for _, w := range words[1:] {
@@ -296,7 +297,7 @@ func (s *scriptRun) answer(words []string) machine.Answer {
 		case key == "dead":
 			a.Live = false
 		case key == "tree":
-			a.Tree = machine.Tree{Hash: v, Tracked: v}
+			a.Tree = step.Tree{Hash: v, Tracked: v}
 		case key == "untracked":
 			a.Tree.Hash = v
 		case key == "reason":

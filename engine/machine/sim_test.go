@@ -17,6 +17,7 @@ import (
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -129,13 +130,13 @@ type world struct {
 	plan    *plan.Plan
 	m       *machine.Machine
 	check   *checker
-	journal []machine.Record
+	journal []step.Record
 	log     []any // events, records and "crash", in order
-	open    []machine.Effect
-	sent    []machine.Event
+	open    []step.Effect
+	sent    []step.Event
 	tree    string
 	seen    string // the tree that the event of this step was made on
-	now     machine.Instant
+	now     step.Instant
 	answers int
 	routed  map[string]int // by source: how often it was routed
 	counts  simCounts
@@ -165,9 +166,9 @@ func (w *world) history() string {
 	var out strings.Builder
 	for _, entry := range w.log {
 		switch e := entry.(type) {
-		case machine.Event:
+		case step.Event:
 			fmt.Fprintf(&out, "> %s %+v\n", e.EventType(), e)
-		case machine.Record:
+		case step.Record:
 			fmt.Fprintf(&out, "  %s\n", describe(w.t, e))
 		default:
 			fmt.Fprintf(&out, "> %v\n", e)
@@ -182,7 +183,7 @@ func (w *world) run() {
 	if w.chaos {
 		jobs = 1 + w.rng.IntN(4)
 	}
-	w.step(machine.Start{At: w.now, Run: machine.RunInfo{Run: "R", TaskID: "T", Pipeline: "sim", Jobs: jobs, Unattended: w.plan.Unattended}})
+	w.step(step.Start{At: w.now, Run: step.RunInfo{Run: "R", TaskID: "T", Pipeline: "sim", Jobs: jobs, Unattended: w.plan.Unattended}})
 	for n := 0; !w.m.Status().Ended(); n++ {
 		if n > 3000 {
 			w.t.Errorf("the run does not end")
@@ -211,7 +212,7 @@ func (w *world) move(n int) {
 			return
 		case p < 83, p < 150 && w.finalRuns():
 			w.counts.cancels++
-			w.take(w.answer(machine.Cancel))
+			w.take(w.answer(step.Cancel))
 			return
 		case p < 190 && p >= 155:
 			w.person(n)
@@ -244,29 +245,29 @@ func (w *world) finalRuns() bool {
 
 func (w *world) atRest() bool {
 	s := w.m.Status()
-	return s == machine.RunIsPaused || s == machine.RunIsWaiting
+	return s == step.RunIsPaused || s == step.RunIsWaiting
 }
 
-func (w *world) carryOut(e machine.Effect) {
+func (w *world) carryOut(e step.Effect) {
 	switch e := e.(type) {
-	case machine.Dispatch:
+	case step.Dispatch:
 		w.step(w.outcome(e.Started))
-	case machine.Notify:
+	case step.Notify:
 		w.counts.notified++
-		w.step(machine.Notified{At: w.now, Effect: e.Effect})
-	case machine.Stop:
-		if slices.ContainsFunc(w.open, func(o machine.Effect) bool { _, ok := o.(machine.Notify); return ok && o.EffectID() == e.Effect }) {
-			w.open = slices.DeleteFunc(w.open, func(o machine.Effect) bool { return o.EffectID() == e.Effect })
-			w.step(machine.Notified{At: w.now, Effect: e.Effect, Class: "cancelled"})
+		w.step(step.Notified{At: w.now, Effect: e.Effect})
+	case step.Stop:
+		if slices.ContainsFunc(w.open, func(o step.Effect) bool { _, ok := o.(step.Notify); return ok && o.EffectID() == e.Effect }) {
+			w.open = slices.DeleteFunc(w.open, func(o step.Effect) bool { return o.EffectID() == e.Effect })
+			w.step(step.Notified{At: w.now, Effect: e.Effect, Class: "cancelled"})
 			return
 		}
-		w.open = slices.DeleteFunc(w.open, func(o machine.Effect) bool { return o.EffectID() == e.Effect })
-		w.step(machine.StageEnded{At: w.now, Effect: e.Effect, Class: "cancelled"})
-	case machine.Timer:
+		w.open = slices.DeleteFunc(w.open, func(o step.Effect) bool { return o.EffectID() == e.Effect })
+		w.step(step.StageEnded{At: w.now, Effect: e.Effect, Class: "cancelled"})
+	case step.Timer:
 		w.now = max(w.now, e.Until)
-		w.step(machine.TimerFired{At: w.now, Effect: e.Effect})
-	case machine.ReadTree:
-		w.step(machine.TreeRead{At: w.now, Effect: e.Effect, Tree: machine.Tree{Hash: w.tree, Tracked: w.tree}})
+		w.step(step.TimerFired{At: w.now, Effect: e.Effect})
+	case step.ReadTree:
+		w.step(step.TreeRead{At: w.now, Effect: e.Effect, Tree: step.Tree{Hash: w.tree, Tracked: w.tree}})
 	}
 }
 
@@ -278,13 +279,13 @@ func (w *world) dice(n int, words ...any) int {
 }
 
 // outcome makes the answer to a dispatch: by chance, or, without chaos, as follows from what was routed.
-func (w *world) outcome(s *machine.StageStarted) machine.StageEnded {
+func (w *world) outcome(s *step.StageStarted) step.StageEnded {
 	key := []any{s.Stage, s.Attempt, w.routed[s.Stage]}
 	if w.chaos {
 		key = append(key, s.Effect)
 	}
 	roll := func(n int, what string) int { return w.dice(n, append([]any{what}, key...)...) }
-	e := machine.StageEnded{At: w.now, Effect: s.Effect, DurationMS: 5}
+	e := step.StageEnded{At: w.now, Effect: s.Effect, DurationMS: 5}
 	if roll(100, "fails") < 8 {
 		e.Class = []string{"exit", "timeout", "review_unavailable", "invalid_output"}[roll(4, "class")]
 	}
@@ -304,12 +305,12 @@ func (w *world) outcome(s *machine.StageStarted) machine.StageEnded {
 		if !same || w.chaos {
 			hash = w.tree
 		}
-		e.Tree = &machine.Tree{Hash: hash, Tracked: hash}
+		e.Tree = &step.Tree{Hash: hash, Tracked: hash}
 	}
 	return e
 }
 
-func (w *world) findings(s *machine.StageStarted, roll func(int, string) int) *feedback.Result {
+func (w *world) findings(s *step.StageStarted, roll func(int, string) int) *feedback.Result {
 	r := &feedback.Result{Items: []feedback.Item{}}
 	if roll(100, "clean") < 35 {
 		return r
@@ -330,10 +331,10 @@ func (w *world) findings(s *machine.StageStarted, roll func(int, string) int) *f
 
 // person answers what is open, or says something that does not fit.
 func (w *world) person(n int) {
-	kinds := []machine.AnswerKind{machine.Approve, machine.DecideOverride, machine.DecideRetry, machine.DecideReferBack,
-		machine.Reject, machine.DecideAbort}
-	kind := machine.Approve
-	if w.m.Status() == machine.RunIsPaused || (w.chaos && w.rng.IntN(2) == 0) {
+	kinds := []step.AnswerKind{step.Approve, step.DecideOverride, step.DecideRetry, step.DecideReferBack,
+		step.Reject, step.DecideAbort}
+	kind := step.Approve
+	if w.m.Status() == step.RunIsPaused || (w.chaos && w.rng.IntN(2) == 0) {
 		k := w.rng.IntN(100)
 		if !w.chaos {
 			sources := w.check.raised[w.firstRaised()].Sources
@@ -344,9 +345,9 @@ func (w *world) person(n int) {
 			kind = kinds[4+k%2]
 		}
 		if n > 400 {
-			kind = machine.DecideOverride
+			kind = step.DecideOverride
 			if e := w.check.raised[w.firstRaised()]; len(e.Sources) == 1 && e.Target == "" && !w.check.asking[e.Sources[0]] {
-				kind = machine.DecideRetry // it runs again since another decision
+				kind = step.DecideRetry // it runs again since another decision
 			}
 		}
 	}
@@ -358,28 +359,28 @@ func (w *world) person(n int) {
 }
 
 // take gives an answer to the machine, and another process that goes on where the one that took it does not.
-func (w *world) take(a machine.Answer) {
+func (w *world) take(a step.Answer) {
 	w.step(a)
 	if w.chaos && !a.Live {
-		w.step(machine.Resumed{At: w.now})
+		w.step(step.Resumed{At: w.now})
 	}
 }
 
-func (w *world) answer(kind machine.AnswerKind) machine.Answer {
+func (w *world) answer(kind step.AnswerKind) step.Answer {
 	w.answers++
-	a := machine.Answer{At: w.now, ID: fmt.Sprintf("A%d", w.answers), Kind: kind, By: "maria", Reason: "because", Note: "note",
-		Outputs: value.NewObject(), Tree: machine.Tree{Hash: w.tree, Tracked: w.tree}, Live: true}
+	a := step.Answer{At: w.now, ID: fmt.Sprintf("A%d", w.answers), Kind: kind, By: "maria", Reason: "because", Note: "note",
+		Outputs: value.NewObject(), Tree: step.Tree{Hash: w.tree, Tracked: w.tree}, Live: true}
 	if w.chaos {
 		a.Live = w.rng.IntN(4) > 0
 		a.Rounds = w.rng.IntN(3)
 	}
-	if id := w.firstRaised(); id != "" && kind >= machine.DecideRetry && kind <= machine.DecideAbort {
+	if id := w.firstRaised(); id != "" && kind >= step.DecideRetry && kind <= step.DecideAbort {
 		a.Escalation, a.Stage = id, w.check.raised[id].Sources[0]
 	}
-	if e, ok := w.check.raised[a.Escalation]; ok && e.Target == "" && kind == machine.DecideReferBack {
-		a.Kind = machine.DecideRetry
+	if e, ok := w.check.raised[a.Escalation]; ok && e.Target == "" && kind == step.DecideReferBack {
+		a.Kind = step.DecideRetry
 	}
-	if (kind == machine.Approve || kind == machine.Reject) && len(w.asked) > 0 {
+	if (kind == step.Approve || kind == step.Reject) && len(w.asked) > 0 {
 		a.Stage = w.asked[w.rng.IntN(len(w.asked))]
 	}
 	return a
@@ -397,13 +398,13 @@ func (w *world) firstRaised() string {
 }
 
 // step gives an event to the machine, journals what follows, and holds it against the invariants.
-func (w *world) step(ev machine.Event) {
+func (w *world) step(ev step.Event) {
 	w.now += 10
 	w.counts.events++
 	w.sent = append(w.sent, ev)
 	w.log = append(w.log, ev)
 	if w.seen = w.tree; ev.EventType() == "answer" {
-		w.seen = ev.(machine.Answer).Tree.Tracked
+		w.seen = ev.(step.Answer).Tree.Tracked
 	}
 	w.check.now = ev.When()
 	ready := w.m.Step(ev)
@@ -417,61 +418,61 @@ func (w *world) step(ev machine.Event) {
 	for _, b := range w.check.broken {
 		w.t.Errorf("%s", b)
 	}
-	if len(w.m.OpenEffects()) == 0 && w.m.Status() == machine.RunRunning && w.lives(ev) {
+	if len(w.m.OpenEffects()) == 0 && w.m.Status() == step.RunRunning && w.lives(ev) {
 		w.t.Errorf("the run goes on and nothing is open")
 	}
 }
 
 // lives reports whether the process that took ev also carries the run on.
-func (w *world) lives(ev machine.Event) bool {
-	a, ok := ev.(machine.Answer)
+func (w *world) lives(ev step.Event) bool {
+	a, ok := ev.(step.Answer)
 	return !ok || a.Live
 }
 
-func (w *world) count(r machine.Record) {
+func (w *world) count(r step.Record) {
 	switch r := r.(type) {
-	case machine.FeedbackRouted:
+	case step.FeedbackRouted:
 		w.routed[r.Source]++
 		if r.Action == feedback.ReImplement {
 			w.counts.rounds++
 		}
-	case machine.EscalationRaised:
+	case step.EscalationRaised:
 		w.counts.escalations++
 		w.raised[fmt.Sprint(r.Escalation.Sources)]++
-	case machine.ApprovalAsked:
+	case step.ApprovalAsked:
 		w.unasked(r.Stage)
 		w.asked = append(w.asked, r.Stage)
-	case machine.ApprovalAnswered:
+	case step.ApprovalAnswered:
 		w.counts.approvals++
 		if r.By == "timeout" {
 			w.counts.deadlines++
 		}
 		w.unasked(r.Stage)
-	case machine.StageStale:
+	case step.StageStale:
 		w.unasked(r.Stage)
-	case machine.StageNotRun:
+	case step.StageNotRun:
 		w.unasked(r.Stage)
-	case machine.StageCancelled:
+	case step.StageCancelled:
 		w.unasked(r.Stage)
-	case machine.RetryScheduled:
+	case step.RetryScheduled:
 		w.counts.retries++
-	case machine.FinallyStarted:
+	case step.FinallyStarted:
 		w.counts.finals++
-	case machine.RunCancelling:
+	case step.RunCancelling:
 		if r.Finally {
 			w.counts.abandoned++
 		}
-	case machine.EscalationDecided:
+	case step.EscalationDecided:
 		if r.By == "timeout" {
 			w.counts.deadlines++
 		}
-	case machine.StageRejected:
+	case step.StageRejected:
 		w.counts.rejections++
-	case machine.FeedbackReceived:
+	case step.FeedbackReceived:
 		if n := w.m.Node(r.Source); r.Items > 0 && n.OnEscalation == plan.EscalationFinds {
 			w.counts.taken++
 		}
-	case machine.StageStarted:
+	case step.StageStarted:
 		if r.Composite {
 			w.counts.composites++
 		}
@@ -503,18 +504,18 @@ func (w *world) crash() {
 	if w.m.Status().Ended() {
 		return
 	}
-	w.step(machine.Resumed{At: w.now})
+	w.step(step.Resumed{At: w.now})
 	stopping := map[string]bool{}
 	for _, e := range w.m.OpenEffects() {
-		if s, ok := e.(machine.Stop); ok {
+		if s, ok := e.(step.Stop); ok {
 			stopping[s.Effect] = true
 		}
 	}
 	w.open = nil
 	for _, e := range w.m.OpenEffects() {
-		d, ok := e.(machine.Dispatch)
+		d, ok := e.(step.Dispatch)
 		if ok && (stopping[d.Started.Effect] || w.rng.IntN(3) > 0) {
-			w.step(machine.StageLost{At: w.now, Effect: d.Started.Effect})
+			w.step(step.StageLost{At: w.now, Effect: d.Started.Effect})
 		}
 	}
 	w.open = w.m.OpenEffects()
@@ -526,9 +527,9 @@ func (w *world) summary() string {
 	per := map[string][]string{}
 	for _, r := range w.journal {
 		switch r := r.(type) {
-		case machine.FeedbackRouted:
+		case step.FeedbackRouted:
 			per[r.Source] = append(per[r.Source], fmt.Sprintf("%s %d/%d %s", r.Action, r.Iteration, r.MaxIterations, r.Rule))
-		case machine.RunFinished:
+		case step.RunFinished:
 			lines = append(lines, fmt.Sprintf("end: %s", r.Status))
 		}
 	}

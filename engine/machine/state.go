@@ -7,16 +7,17 @@ import (
 
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
 // state is all that the machine knows of a run. Apply alone changes it. Maps in it are looked up by key and
 // never ranged over.
 type state struct {
-	run     RunInfo
-	status  RunStatus
+	run     step.RunInfo
+	status  step.RunStatus
 	reason  string
-	started Instant
+	started step.Instant
 	inputs  *value.Object
 
 	root   *frame
@@ -40,13 +41,13 @@ type state struct {
 	history   []feedback.HistoryEntry
 	loopsTo   map[string][]*loop // by path of the target
 
-	escalations    []*escalation       // the open ones
-	decided        []EscalationDecided // by which others were closed
+	escalations    []*escalation            // the open ones
+	decided        []step.EscalationDecided // by which others were closed
 	nextEscalation int
-	waiting        int  // approvals that were asked and not answered
-	worked         bool // a stage ended since the workspace was last looked at for a person
-	workTree       Tree // the last one recorded after work of the run's own
-	shown          Tree // what a person is shown at a pause
+	waiting        int       // approvals that were asked and not answered
+	worked         bool      // a stage ended since the workspace was last looked at for a person
+	workTree       step.Tree // the last one recorded after work of the run's own
+	shown          step.Tree // what a person is shown at a pause
 	isShown        bool
 
 	cancelling bool
@@ -59,12 +60,12 @@ type openEffect struct {
 	id      string
 	inst    *instance // nil: of the run
 	kind    effectKind
-	until   Instant // of a timer
-	purpose Purpose // of a tree
-	since   string  // of a tree
+	until   step.Instant // of a timer
+	purpose step.Purpose // of a tree
+	since   string       // of a tree
 
-	escalation string  // id: of a deadline of one, and of a notification
-	notify     *Notify // of a notification
+	escalation string       // id: of a deadline of one, and of a notification
+	notify     *step.Notify // of a notification
 }
 
 type effectKind uint8
@@ -103,9 +104,9 @@ type frame struct {
 	slots  []*instance // by node
 	undone int         // slots that are not done
 
-	final   *frame    // what runs when the rest has ended; nil: nothing
-	of      *frame    // of a final frame: whose it is
-	outcome RunStatus // of a final frame that has begun: what came of the rest
+	final   *frame         // what runs when the rest has ended; nil: nothing
+	of      *frame         // of a final frame: whose it is
+	outcome step.RunStatus // of a final frame that has begun: what came of the rest
 }
 
 // instance is a node in a frame, or one item of it.
@@ -122,7 +123,7 @@ type instance struct {
 	items []*instance // of a for_each that was started
 	body  *frame
 
-	status    StageStatus
+	status    step.StageStatus
 	iteration int
 	attempt   int
 	effect    string
@@ -137,15 +138,15 @@ type instance struct {
 	under     bool // it is under way, as an item that max_parallel counts
 	turns     turns
 
-	came     bool          // the iteration of the start that is under way was counted
-	next     int           // attempt to come, after a retry
-	redo     *StageStarted // an interrupted try to make again
-	started  *StageStarted // the try that runs, or waits to be made again; of a composite the last start
-	stopping bool          // its try is being stopped
-	holding  bool          // it has the workspace
+	came     bool               // the iteration of the start that is under way was counted
+	next     int                // attempt to come, after a retry
+	redo     *step.StageStarted // an interrupted try to make again
+	started  *step.StageStarted // the try that runs, or waits to be made again; of a composite the last start
+	stopping bool               // its try is being stopped
+	holding  bool               // it has the workspace
 
 	approval  approval
-	startTree *Tree // read for the start that is under way
+	startTree *step.Tree // read for the start that is under way
 
 	accepted  bool // a review whose loop has settled
 	unrouted  bool // a review that ended and waits to be routed
@@ -167,7 +168,7 @@ type approval struct {
 	asked     bool
 	approved  bool
 	unchecked bool // approved in an earlier step: compare the tree before the start
-	tree      Tree
+	tree      step.Tree
 	timer     string // effect of its deadline
 	by        string // who approved it
 	reason    string
@@ -205,7 +206,7 @@ func (s *state) newFrame(g *graph, owner *instance, prefix string) *frame {
 }
 
 func (s *state) newInstance(i *instance) *instance {
-	i.status = Pending
+	i.status = step.Pending
 	s.all = append(s.all, i)
 	s.byPath[i.path] = i
 	return i
@@ -226,11 +227,11 @@ func (i *instance) writes() bool { return i.node.Writes && !i.isComposite() }
 // meets reports whether i satisfies those who need it. A review does only when its loop has settled.
 func (i *instance) meets() bool {
 	switch i.status {
-	case Skipped:
+	case step.Skipped:
 		return true
-	case Succeeded:
+	case step.Succeeded:
 		return !i.blocked && (!i.isSource() || i.accepted)
-	case Failed:
+	case step.Failed:
 		return i.node.ContinueOnError
 	}
 	return false
@@ -239,7 +240,7 @@ func (i *instance) meets() bool {
 // isDone reports whether nothing more is to come of i as things stand.
 func (i *instance) isDone() bool {
 	switch i.status {
-	case Failed, NotRun, Cancelled:
+	case step.Failed, step.NotRun, step.Cancelled:
 		return true
 	}
 	return i.meets()
@@ -250,7 +251,7 @@ func (i *instance) isFinal() bool { return i.frame.of != nil }
 
 // failed reports whether i can't meet those who need it any more.
 func (i *instance) failed() bool {
-	return i.status == NotRun || i.status == Cancelled || (i.status == Failed && !i.node.ContinueOnError)
+	return i.status == step.NotRun || i.status == step.Cancelled || (i.status == step.Failed && !i.node.ContinueOnError)
 }
 
 // wantsStart reports whether i may start as far as its needs and max_parallel go.
@@ -260,13 +261,13 @@ func (s *state) wantsStart(i *instance) bool {
 
 // wantsTurn reports whether i may start as far as its needs go.
 func (s *state) wantsTurn(i *instance) bool {
-	if i.status != Pending && i.status != Stale {
+	if i.status != step.Pending && i.status != step.Stale {
 		return false
 	}
 	if i.effect != "" || i.stopping || i.asks || i.approval.asked || !i.frame.live {
 		return false
 	}
-	if i.group != nil && i.group.status != Running {
+	if i.group != nil && i.group.status != step.Running {
 		return false
 	}
 	return s.needsMet(i)
@@ -285,7 +286,7 @@ func (s *state) needsMet(i *instance) bool {
 
 // loosen takes the workspace back from what was about to start, where something that it needs runs again first.
 func (s *state) loosen(i *instance) {
-	if i.holding && i.status == Pending && i.effect == "" && !s.needsMet(i) {
+	if i.holding && i.status == step.Pending && i.effect == "" && !s.needsMet(i) {
 		i.startTree = nil
 		s.setHolding(i, false)
 	}
@@ -344,7 +345,7 @@ func (s *state) refresh(i *instance) {
 // placeAll does place for parts of which something else changed: those that have ended, or run, are not in the list.
 func (s *state) placeAll(parts []*instance) {
 	for _, part := range parts {
-		if part.status == Pending || part.status == Stale {
+		if part.status == step.Pending || part.status == step.Stale {
 			s.place(part)
 		}
 	}
@@ -423,7 +424,7 @@ func (s *state) tellOwner(i *instance, done bool) {
 }
 
 func (s *state) noteClosed(owner *instance, closed bool) {
-	if !closed || owner.status == Running {
+	if !closed || owner.status == step.Running {
 		s.closed = put(s.closed, owner, closed)
 	}
 }

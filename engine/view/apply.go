@@ -4,58 +4,58 @@ import (
 	"slices"
 
 	"example.com/pipe/engine/feedback"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 // Apply adds a record: at is the time of the step that it belongs to. A record that names a stage, a loop
 // or an escalation that is not known is taken as it is: a reader never refuses a journal.
-func (r *Run) Apply(at machine.Instant, rec machine.Record) {
+func (r *Run) Apply(at step.Instant, rec step.Record) {
 	switch rec := rec.(type) {
-	case machine.StageStarted, machine.StageSucceeded, machine.StageFailed, machine.StageSkipped,
-		machine.StageRejected, machine.StageNotRun, machine.StageCancelled, machine.StageInterrupted, machine.StageStale,
-		machine.RetryScheduled, machine.RetryDue, machine.CheckFailed:
+	case step.StageStarted, step.StageSucceeded, step.StageFailed, step.StageSkipped,
+		step.StageRejected, step.StageNotRun, step.StageCancelled, step.StageInterrupted, step.StageStale,
+		step.RetryScheduled, step.RetryDue, step.CheckFailed:
 		r.applyStage(at, rec)
-	case machine.ApprovalAsked, machine.ApprovalAnswered:
+	case step.ApprovalAsked, step.ApprovalAnswered:
 		r.applyApproval(at, rec)
-	case machine.FeedbackReceived, machine.FeedbackRouted, machine.ItemOpened, machine.ItemChanged:
+	case step.FeedbackReceived, step.FeedbackRouted, step.ItemOpened, step.ItemChanged:
 		r.applyFeedback(at, rec)
-	case machine.FinallyStarted:
+	case step.FinallyStarted:
 		r.applyFinally(at, rec.Stage, rec)
-	case machine.FinallyFinished:
+	case step.FinallyFinished:
 		r.applyFinally(at, rec.Stage, rec)
-	case machine.EscalationRaised:
+	case step.EscalationRaised:
 		r.raise(at, rec)
-	case machine.EscalationDecided:
+	case step.EscalationDecided:
 		r.decide(at, rec)
 	default:
 		r.applyRun(at, rec)
 	}
 }
 
-func (r *Run) applyRun(at machine.Instant, rec machine.Record) {
+func (r *Run) applyRun(at step.Instant, rec step.Record) {
 	switch rec := rec.(type) {
-	case machine.RunStarted:
-		r.info, r.started, r.status = rec.Run, at, machine.RunRunning
+	case step.RunStarted:
+		r.info, r.started, r.status = rec.Run, at, step.RunRunning
 		for _, c := range rec.Loops {
 			l := r.tree.loop(c.Source, c.Target)
 			l.Iteration, l.Cap = c.Iteration, c.Cap
 		}
-	case machine.RunWaiting:
-		r.status, r.reason, r.by = machine.RunIsWaiting, rec.Reason, ""
-	case machine.RunPaused:
-		r.status, r.reason, r.by = machine.RunIsPaused, rec.Reason, ""
-	case machine.RunResumed:
-		r.status, r.reason = machine.RunRunning, ""
-	case machine.RunCancelling:
+	case step.RunWaiting:
+		r.status, r.reason, r.by = step.RunIsWaiting, rec.Reason, ""
+	case step.RunPaused:
+		r.status, r.reason, r.by = step.RunIsPaused, rec.Reason, ""
+	case step.RunResumed:
+		r.status, r.reason = step.RunRunning, ""
+	case step.RunCancelling:
 		r.reason = rec.Reason
-	case machine.RunFinished:
+	case step.RunFinished:
 		r.status, r.finished, r.outputs = rec.Status, at, rec.Outputs
 		r.reason = rec.Reason
 		r.asked, r.open = nil, nil
-	case machine.NotifyStarted:
-	case machine.NotifyFinished:
-	case machine.FinallyStarted:
-	case machine.FinallyFinished:
+	case step.NotifyStarted:
+	case step.NotifyFinished:
+	case step.FinallyStarted:
+	case step.FinallyFinished:
 	default:
 		return // answers that were refused, events that did not fit, trees: they change nothing that is shown
 	}
@@ -63,73 +63,73 @@ func (r *Run) applyRun(at machine.Instant, rec machine.Record) {
 }
 
 // slimRun drops from a record of the run what the explanations do not need.
-func slimRun(rec machine.Record) machine.Record {
+func slimRun(rec step.Record) step.Record {
 	switch rec := rec.(type) {
-	case machine.RunStarted:
+	case step.RunStarted:
 		rec.Inputs, rec.Loops = nil, nil
 		return rec
-	case machine.RunPaused:
-		rec.Tree = machine.Tree{}
+	case step.RunPaused:
+		rec.Tree = step.Tree{}
 		return rec
-	case machine.RunFinished:
+	case step.RunFinished:
 		rec.Outputs, rec.OpenItems = nil, nil
 		return rec
 	}
 	return rec
 }
 
-func (r *Run) applyStage(at machine.Instant, rec machine.Record) {
+func (r *Run) applyStage(at step.Instant, rec step.Record) {
 	var s *stage
 	switch rec := rec.(type) {
-	case machine.StageStarted:
+	case step.StageStarted:
 		s = r.tree.stage(rec.Stage)
 		s.start(&rec)
 		if rec.Effect != "" {
 			r.tries++
 		}
-	case machine.StageSucceeded:
+	case step.StageSucceeded:
 		s = r.tree.stage(rec.Stage)
-		s.end(machine.Succeeded, rec.Iteration, rec.Attempt, rec.DurationMS)
+		s.end(step.Succeeded, rec.Iteration, rec.Attempt, rec.DurationMS)
 		s.outputs, s.failure, s.cached = rec.Outputs, nil, rec.Cached
-	case machine.StageFailed:
+	case step.StageFailed:
 		s = r.tree.stage(rec.Stage)
 		ms := rec.DurationMS
 		if durationOf(&rec) < 0 && s.ended && s.iteration == rec.Iteration {
 			ms = s.duration // its try had ended before: a rule makes it fail now
 		}
-		s.end(machine.Failed, rec.Iteration, rec.Attempt, ms)
+		s.end(step.Failed, rec.Iteration, rec.Attempt, ms)
 		s.failure = &failure{rec.Class, rec.ExitCode, rec.Message, rec.Reason}
-	case machine.StageSkipped:
+	case step.StageSkipped:
 		s = r.tree.stage(rec.Stage)
 		s.come(rec.Iteration)
-		s.status, s.attempts = machine.Skipped, 0
-	case machine.StageRejected:
+		s.status, s.attempts = step.Skipped, 0
+	case step.StageRejected:
 		s = r.tree.stage(rec.Stage)
 		s.come(rec.Iteration)
-		s.status, s.attempts = machine.Rejected, 0
-	case machine.StageNotRun:
+		s.status, s.attempts = step.Rejected, 0
+	case step.StageNotRun:
 		s = r.tree.stage(rec.Stage)
-		s.status = machine.NotRun
-	case machine.StageCancelled:
+		s.status = step.NotRun
+	case step.StageCancelled:
 		s = r.tree.stage(rec.Stage)
-		s.status = machine.Cancelled
-	case machine.StageInterrupted:
+		s.status = step.Cancelled
+	case step.StageInterrupted:
 		s = r.tree.stage(rec.Stage)
-		s.status = machine.Pending
-	case machine.StageStale:
+		s.status = step.Pending
+	case step.StageStale:
 		s = r.tree.stage(rec.Stage)
 		if !rec.Cancel { // else its try runs until it was stopped
-			s.status, s.outputs, s.failure = machine.Stale, nil, nil
+			s.status, s.outputs, s.failure = step.Stale, nil, nil
 		}
-	case machine.RetryScheduled:
+	case step.RetryScheduled:
 		s = r.tree.stage(rec.Stage)
-		s.status, s.duration, s.ended = machine.Waiting, rec.DurationMS, true
+		s.status, s.duration, s.ended = step.Waiting, rec.DurationMS, true
 		s.failure = &failure{class: rec.Class, exitCode: rec.ExitCode, message: rec.Message}
-	case machine.RetryDue:
+	case step.RetryDue:
 		s = r.tree.stage(rec.Stage)
-		s.status = machine.Pending
+		s.status = step.Pending
 		return
-	case machine.CheckFailed:
+	case step.CheckFailed:
 		s = r.tree.stage(rec.Stage)
 	default:
 		return
@@ -139,7 +139,7 @@ func (r *Run) applyStage(at machine.Instant, rec machine.Record) {
 }
 
 // applyFinally takes in the beginning or the end of a finally: of the run, or of a stage that runs a pipeline.
-func (r *Run) applyFinally(at machine.Instant, owner string, rec machine.Record) {
+func (r *Run) applyFinally(at step.Instant, owner string, rec step.Record) {
 	if owner == "" {
 		r.applyRun(at, rec)
 		return
@@ -150,58 +150,58 @@ func (r *Run) applyFinally(at machine.Instant, owner string, rec machine.Record)
 
 // settle drops the question of a stage that has gone on without an answer: it was cancelled, or is stale.
 func (r *Run) settle(s *stage) {
-	if s.approval != nil && s.status != machine.Waiting {
+	if s.approval != nil && s.status != step.Waiting {
 		s.approval = nil
 		r.asked = slices.DeleteFunc(r.asked, func(a *stage) bool { return a == s })
 	}
 }
 
 // slimStage drops from a record of a stage what the explanations do not need.
-func slimStage(rec machine.Record) machine.Record {
+func slimStage(rec step.Record) step.Record {
 	switch rec := rec.(type) {
-	case machine.StageStarted:
-		return machine.StageStarted{Stage: rec.Stage, Iteration: rec.Iteration, Attempt: rec.Attempt,
+	case step.StageStarted:
+		return step.StageStarted{Stage: rec.Stage, Iteration: rec.Iteration, Attempt: rec.Attempt,
 			Effect: rec.Effect, At: rec.At, BriefIDs: rec.BriefIDs, Composite: rec.Composite}
-	case machine.StageSucceeded:
+	case step.StageSucceeded:
 		rec.Outputs, rec.Tree = nil, nil
 		return rec
 	}
 	return rec
 }
 
-func (r *Run) applyApproval(at machine.Instant, rec machine.Record) {
+func (r *Run) applyApproval(at step.Instant, rec step.Record) {
 	switch rec := rec.(type) {
-	case machine.ApprovalAsked:
+	case step.ApprovalAsked:
 		s := r.tree.stage(rec.Stage)
 		s.come(rec.Iteration)
-		s.status = machine.Waiting
+		s.status = step.Waiting
 		if s.approval == nil {
 			i, _ := slices.BinarySearchFunc(r.asked, s, inOrder)
 			r.asked = slices.Insert(r.asked, i, s)
 		}
 		s.approval = &approval{asked: at, message: rec.Message, rounds: rec.Rounds, again: rec.Again,
 			approvers: rec.Approvers, deadline: deadline{rec.Until, rec.OnTimeout}}
-		rec.Tree = machine.Tree{}
+		rec.Tree = step.Tree{}
 		s.history = append(s.history, entry{at, rec})
-	case machine.ApprovalAnswered:
+	case step.ApprovalAnswered:
 		s := r.tree.stage(rec.Stage)
-		s.status = machine.Pending
+		s.status = step.Pending
 		if rec.Answer != "" {
 			r.by = rec.By
 		}
 		r.settle(s)
-		rec.Tree = machine.Tree{}
+		rec.Tree = step.Tree{}
 		s.history = append(s.history, entry{at, rec})
 	}
 }
 
-func (r *Run) applyFeedback(at machine.Instant, rec machine.Record) {
+func (r *Run) applyFeedback(at step.Instant, rec step.Record) {
 	switch rec := rec.(type) {
-	case machine.FeedbackReceived:
+	case step.FeedbackReceived:
 		s := r.tree.stage(rec.Source)
 		rec.Advisory = nil
 		s.history = append(s.history, entry{at, rec})
-	case machine.FeedbackRouted:
+	case step.FeedbackRouted:
 		l := r.tree.loop(rec.Source, rec.Target)
 		l.Iteration, l.Cap, l.last = rec.Iteration, rec.MaxIterations, rec.Action.String()
 		s := r.tree.stage(rec.Source)
@@ -210,9 +210,9 @@ func (r *Run) applyFeedback(at machine.Instant, rec machine.Record) {
 			t := r.tree.stage(rec.Target)
 			t.history = append(t.history, entry{at, rec})
 		}
-	case machine.ItemOpened:
+	case step.ItemOpened:
 		r.ledger.Apply(feedback.Change{Item: rec.Item})
-	case machine.ItemChanged:
+	case step.ItemChanged:
 		r.ledger.Apply(feedback.Change{Item: rec.Item})
 	}
 }

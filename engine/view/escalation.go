@@ -4,33 +4,33 @@ import (
 	"slices"
 
 	"example.com/pipe/engine/feedback"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
 // escalation is one that a person has not decided yet.
 type escalation struct {
 	feedback.Escalation
-	at machine.Instant
+	at step.Instant
 	deadline
 }
 
 type jsonEscalation struct {
-	ID               string          `json:"id"`
-	TaskID           string          `json:"task_id"`
-	FeedbackSource   string          `json:"feedback_source"`
-	Target           string          `json:"target,omitempty"`
-	Reason           string          `json:"reason"`
-	Iterations       int             `json:"iterations_attempted"`
-	MaxIterations    int             `json:"max_iterations,omitempty"`
-	BlockingIssues   value.Value     `json:"blocking_issues"`
-	NotReviewedSince value.Value     `json:"not_reviewed_since,omitempty"`
-	FullHistory      value.Value     `json:"full_history"`
-	Options          []string        `json:"options"`
-	RaisedAt         machine.Instant `json:"raised_at,omitzero"`
+	ID               string       `json:"id"`
+	TaskID           string       `json:"task_id"`
+	FeedbackSource   string       `json:"feedback_source"`
+	Target           string       `json:"target,omitempty"`
+	Reason           string       `json:"reason"`
+	Iterations       int          `json:"iterations_attempted"`
+	MaxIterations    int          `json:"max_iterations,omitempty"`
+	BlockingIssues   value.Value  `json:"blocking_issues"`
+	NotReviewedSince value.Value  `json:"not_reviewed_since,omitempty"`
+	FullHistory      value.Value  `json:"full_history"`
+	Options          []string     `json:"options"`
+	RaisedAt         step.Instant `json:"raised_at,omitzero"`
 
-	Until     *machine.Instant `json:"until,omitempty"`      // its deadline
-	OnTimeout string           `json:"on_timeout,omitempty"` // what it becomes then
+	Until     *step.Instant `json:"until,omitempty"`      // its deadline
+	OnTimeout string        `json:"on_timeout,omitempty"` // what it becomes then
 }
 
 // options are the decisions that answer the escalation.
@@ -65,7 +65,7 @@ func (r *Run) EscalationJSON(e feedback.Escalation) ([]byte, error) {
 	return Marshal(out.json())
 }
 
-func (r *Run) raise(at machine.Instant, rec machine.EscalationRaised) {
+func (r *Run) raise(at step.Instant, rec step.EscalationRaised) {
 	r.open = append(r.open, &escalation{rec.Escalation, at, deadline{rec.Until, rec.OnTimeout}})
 	for _, source := range rec.Escalation.Sources {
 		s := r.tree.stage(source)
@@ -74,14 +74,14 @@ func (r *Run) raise(at machine.Instant, rec machine.EscalationRaised) {
 }
 
 // slimEscalation drops what the explanations do not need.
-func slimEscalation(rec machine.EscalationRaised) machine.EscalationRaised {
+func slimEscalation(rec step.EscalationRaised) step.EscalationRaised {
 	rec.Escalation.History, rec.Escalation.NotReviewedSince = nil, nil
 	return rec
 }
 
 // decide takes in a person's decision: granted rounds raise the caps of the loops that escalated.
-func (r *Run) decide(at machine.Instant, rec machine.EscalationDecided) {
-	rec.Tree, rec.Outputs = machine.Tree{}, nil
+func (r *Run) decide(at step.Instant, rec step.EscalationDecided) {
+	rec.Tree, rec.Outputs = step.Tree{}, nil
 	i := slices.IndexFunc(r.open, func(e *escalation) bool { return e.ID == rec.ID })
 	if i < 0 {
 		return

@@ -1,12 +1,14 @@
 package view
 
-import "example.com/pipe/engine/machine"
+import (
+	"example.com/pipe/engine/step"
+)
 
-func finallyReason(rec machine.Record) string {
+func finallyReason(rec step.Record) string {
 	switch rec := rec.(type) {
-	case machine.FinallyStarted:
+	case step.FinallyStarted:
 		return "all else had ended (" + rec.Status.String() + "): finally began"
-	case machine.FinallyFinished:
+	case step.FinallyFinished:
 		return "finally ended: " + rec.Status.String()
 	}
 	return ""

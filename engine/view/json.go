@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"example.com/pipe/engine/feedback"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -22,8 +22,8 @@ type jsonRun struct {
 	Branch      string           `json:"branch,omitempty"`
 	Status      string           `json:"status"`
 	Reason      string           `json:"reason,omitempty"`
-	StartedAt   *machine.Instant `json:"started_at"`
-	FinishedAt  *machine.Instant `json:"finished_at"`
+	StartedAt   *step.Instant    `json:"started_at"`
+	FinishedAt  *step.Instant    `json:"finished_at"`
 	Stages      []any            `json:"stages"`
 	Loops       []jsonLoop       `json:"feedback_loops"`
 	Escalation  *jsonEscalation  `json:"escalation"`
@@ -39,35 +39,35 @@ type jsonBudget struct {
 
 // jsonStage is a stage that is to run, runs, or ran: what it has not given yet is null.
 type jsonStage struct {
-	ID         string           `json:"id"`
-	Path       string           `json:"path"`
-	Role       string           `json:"role"`
-	Status     string           `json:"status"`
-	Iteration  int              `json:"iteration"`
-	Attempts   int              `json:"attempts"`
-	Outputs    *value.Object    `json:"outputs"`
-	StartedAt  *machine.Instant `json:"started_at"`
-	DurationMS *int64           `json:"duration_ms"`
-	Class      string           `json:"class,omitempty"`
-	ExitCode   *int             `json:"exit_code,omitempty"`
-	Message    string           `json:"message,omitempty"`
-	Cached     bool             `json:"cached,omitempty"`
+	ID         string        `json:"id"`
+	Path       string        `json:"path"`
+	Role       string        `json:"role"`
+	Status     string        `json:"status"`
+	Iteration  int           `json:"iteration"`
+	Attempts   int           `json:"attempts"`
+	Outputs    *value.Object `json:"outputs"`
+	StartedAt  *step.Instant `json:"started_at"`
+	DurationMS *int64        `json:"duration_ms"`
+	Class      string        `json:"class,omitempty"`
+	ExitCode   *int          `json:"exit_code,omitempty"`
+	Message    string        `json:"message,omitempty"`
+	Cached     bool          `json:"cached,omitempty"`
 }
 
 // jsonIdle is a stage that gives nothing in this iteration: skipped, not run, or failed or cancelled before
 // it started.
 type jsonIdle struct {
-	ID         string           `json:"id"`
-	Path       string           `json:"path"`
-	Role       string           `json:"role"`
-	Status     string           `json:"status"`
-	Iteration  int              `json:"iteration"`
-	Attempts   int              `json:"attempts"`
-	StartedAt  *machine.Instant `json:"started_at,omitempty"`
-	DurationMS *int64           `json:"duration_ms,omitempty"`
-	Class      string           `json:"class,omitempty"`
-	ExitCode   *int             `json:"exit_code,omitempty"`
-	Message    string           `json:"message,omitempty"`
+	ID         string        `json:"id"`
+	Path       string        `json:"path"`
+	Role       string        `json:"role"`
+	Status     string        `json:"status"`
+	Iteration  int           `json:"iteration"`
+	Attempts   int           `json:"attempts"`
+	StartedAt  *step.Instant `json:"started_at,omitempty"`
+	DurationMS *int64        `json:"duration_ms,omitempty"`
+	Class      string        `json:"class,omitempty"`
+	ExitCode   *int          `json:"exit_code,omitempty"`
+	Message    string        `json:"message,omitempty"`
 }
 
 type jsonLoop struct {
@@ -80,16 +80,16 @@ type jsonLoop struct {
 }
 
 type jsonApproval struct {
-	Stage     string          `json:"stage"`
-	Iteration int             `json:"iteration"`
-	AskedAt   machine.Instant `json:"asked_at"`
-	Message   string          `json:"message,omitempty"`
-	Rounds    int             `json:"rounds,omitempty"`
-	Again     string          `json:"again,omitempty"`
+	Stage     string       `json:"stage"`
+	Iteration int          `json:"iteration"`
+	AskedAt   step.Instant `json:"asked_at"`
+	Message   string       `json:"message,omitempty"`
+	Rounds    int          `json:"rounds,omitempty"`
+	Again     string       `json:"again,omitempty"`
 
-	Approvers []string         `json:"approvers,omitempty"`  // who may answer; none: anybody
-	Until     *machine.Instant `json:"until,omitempty"`      // its deadline
-	OnTimeout string           `json:"on_timeout,omitempty"` // what it becomes then
+	Approvers []string      `json:"approvers,omitempty"`  // who may answer; none: anybody
+	Until     *step.Instant `json:"until,omitempty"`      // its deadline
+	OnTimeout string        `json:"on_timeout,omitempty"` // what it becomes then
 }
 
 // JSON gives the run as one line of JSON with a line end, the same for the same records.
@@ -152,11 +152,11 @@ func (s *stage) json() any {
 		}
 	}
 	switch s.status {
-	case machine.Succeeded:
+	case step.Succeeded:
 		if out.Outputs == nil {
 			out.Outputs = value.NewObject()
 		}
-	case machine.Failed, machine.Skipped, machine.NotRun, machine.Cancelled:
+	case step.Failed, step.Skipped, step.NotRun, step.Cancelled:
 		return jsonIdle{ID: out.ID, Path: out.Path, Role: out.Role, Status: out.Status, Iteration: out.Iteration,
 			Attempts: out.Attempts, StartedAt: s.startedHere(), DurationMS: s.durationHere(out.DurationMS),
 			Class: out.Class, ExitCode: out.ExitCode, Message: out.Message}
@@ -165,8 +165,8 @@ func (s *stage) json() any {
 }
 
 // startedHere is the start of a stage that ended without outputs; none if it did not start.
-func (s *stage) startedHere() *machine.Instant {
-	if s.status == machine.Skipped || s.status == machine.NotRun {
+func (s *stage) startedHere() *step.Instant {
+	if s.status == step.Skipped || s.status == step.NotRun {
 		return nil
 	}
 	return instant(s.started)
@@ -188,7 +188,7 @@ func (l *loop) json(items *feedback.Ledger) jsonLoop {
 	return out
 }
 
-func instant(i machine.Instant) *machine.Instant {
+func instant(i step.Instant) *step.Instant {
 	if i == 0 {
 		return nil
 	}

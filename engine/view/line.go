@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"example.com/pipe/engine/feedback"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 // Line gives a record as one line of text without a line end: its time in UTC, what it is about, what
 // happened, and key=value pairs. Records that matter to the machine alone give none.
-func Line(at machine.Instant, rec machine.Record) (string, bool) {
+func Line(at step.Instant, rec step.Record) (string, bool) {
 	l := &line{}
 	l.b.WriteString(at.String())
 	if !l.run(rec) && !l.stage(rec) && !l.review(rec) && !l.person(rec) {
@@ -57,7 +57,7 @@ func (l *line) try(iteration, attempt int) *line {
 
 // durationOf is the duration of a try that failed, -1 where it was no try that failed: its loop is exhausted, or it
 // never started.
-func durationOf(rec *machine.StageFailed) int64 {
+func durationOf(rec *step.StageFailed) int64 {
 	if rec.Effect == "" && rec.DurationMS == 0 {
 		return -1
 	}
@@ -77,7 +77,7 @@ func (l *line) failure(class string, exitCode *int, ms int64, message string) *l
 }
 
 // deadline adds when a question is answered although nobody did, and how.
-func (l *line) deadline(until machine.Instant, onTimeout string) *line {
+func (l *line) deadline(until step.Instant, onTimeout string) *line {
 	if until != 0 {
 		l.text("until", until.String()).text("on_timeout", onTimeout)
 	}
@@ -100,9 +100,9 @@ func (l *line) list(key string, ss []string) *line {
 	return l.text(key, strings.Join(ss, ","))
 }
 
-func (l *line) run(rec machine.Record) bool {
+func (l *line) run(rec step.Record) bool {
 	switch rec := rec.(type) {
-	case machine.RunStarted:
+	case step.RunStarted:
 		l.say("run", "started").text("run", rec.Run.Run).text("pipeline", rec.Run.Pipeline).
 			text("task_id", rec.Run.TaskID).number("jobs", rec.Run.Jobs)
 		if rec.Run.Unattended {
@@ -111,28 +111,28 @@ func (l *line) run(rec machine.Record) bool {
 		for _, c := range rec.Loops {
 			l.text("loop", c.Source+">"+c.Target+" goes on at "+strconv.Itoa(c.Iteration)+"/"+strconv.Itoa(c.Cap))
 		}
-	case machine.RunWaiting:
+	case step.RunWaiting:
 		l.say("run", "waiting").text("reason", rec.Reason)
-	case machine.RunPaused:
+	case step.RunPaused:
 		l.say("run", "paused").text("reason", rec.Reason)
-	case machine.RunResumed:
+	case step.RunResumed:
 		l.say("run", "resumed").number("ended_processes", rec.Ended)
-	case machine.RunCancelling:
+	case step.RunCancelling:
 		l.say("run", "cancelling").text("reason", rec.Reason).text("by", rec.By).text("why", rec.Why)
 		if rec.Finally {
 			l.text("finally", "stopped")
 		}
-	case machine.FinallyStarted:
+	case step.FinallyStarted:
 		l.say(ownerOf(rec.Stage), "finally_started").text("status", rec.Status.String()).text("reason", rec.Reason)
-	case machine.FinallyFinished:
+	case step.FinallyFinished:
 		l.say(ownerOf(rec.Stage), "finally_finished").text("status", rec.Status.String())
-	case machine.NotifyStarted:
+	case step.NotifyStarted:
 		l.say(rec.Escalation, "notify_started").text("run", rec.Run)
-	case machine.NotifyFinished:
+	case step.NotifyFinished:
 		l.say(rec.Escalation, "notify_finished").text("class", rec.Class).text("message", rec.Message)
-	case machine.RunFinished:
+	case step.RunFinished:
 		l.say("run", rec.Status.String()).text("reason", rec.Reason).number("open_items", len(rec.OpenItems))
-	case machine.EventIgnored:
+	case step.EventIgnored:
 		l.say("event", "ignored").text("event", rec.Event).text("effect", rec.Effect).text("why", rec.Why)
 	default:
 		return false
@@ -140,38 +140,38 @@ func (l *line) run(rec machine.Record) bool {
 	return true
 }
 
-func (l *line) stage(rec machine.Record) bool {
+func (l *line) stage(rec step.Record) bool {
 	switch rec := rec.(type) {
-	case machine.StageStarted:
+	case step.StageStarted:
 		l.say(rec.Stage, "started").try(rec.Iteration, rec.Attempt).list("items", rec.BriefIDs)
-	case machine.StageSucceeded:
+	case step.StageSucceeded:
 		l.say(rec.Stage, "succeeded").try(rec.Iteration, rec.Attempt).
 			text("duration", Duration(rec.DurationMS)).text("reason", rec.Reason)
 		if rec.Cached {
 			l.text("cached", "true")
 		}
-	case machine.StageFailed:
+	case step.StageFailed:
 		l.say(rec.Stage, "failed").try(rec.Iteration, rec.Attempt).text("reason", rec.Reason).
 			failure(rec.Class, rec.ExitCode, durationOf(&rec), rec.Message)
-	case machine.StageSkipped:
+	case step.StageSkipped:
 		l.say(rec.Stage, "skipped").number("iteration", rec.Iteration).text("reason", rec.Reason)
-	case machine.StageRejected:
+	case step.StageRejected:
 		l.say(rec.Stage, "sent_back").number("iteration", rec.Iteration)
-	case machine.StageNotRun:
+	case step.StageNotRun:
 		l.say(rec.Stage, "not_run").text("needed", rec.Needed)
 		if rec.Gone {
 			l.text("reason", "no such item any more")
 		}
-	case machine.StageCancelled:
+	case step.StageCancelled:
 		l.say(rec.Stage, "cancelled")
-	case machine.StageInterrupted:
+	case step.StageInterrupted:
 		l.say(rec.Stage, "interrupted").try(rec.Iteration, rec.Attempt)
-	case machine.StageStale:
+	case step.StageStale:
 		l.say(rec.Stage, "stale").text("cause", rec.Cause.String())
-	case machine.RetryScheduled:
+	case step.RetryScheduled:
 		l.say(rec.Stage, "retry_scheduled").try(rec.Iteration, rec.Attempt).text("until", rec.Until.String()).
 			failure(rec.Class, rec.ExitCode, rec.DurationMS, rec.Message)
-	case machine.CheckFailed:
+	case step.CheckFailed:
 		l.say(rec.Stage, "check_failed").text("when", rec.When).text("description", rec.Description).
 			text("validation", rec.Validation)
 	default:
@@ -180,19 +180,19 @@ func (l *line) stage(rec machine.Record) bool {
 	return true
 }
 
-func (l *line) review(rec machine.Record) bool {
+func (l *line) review(rec step.Record) bool {
 	switch rec := rec.(type) {
-	case machine.FeedbackReceived:
+	case step.FeedbackReceived:
 		l.say(rec.Source, "feedback_received").text("target", rec.Target).count("items", rec.Items).
 			count("blocking", rec.Blocking)
-	case machine.FeedbackRouted:
+	case step.FeedbackRouted:
 		l.say(rec.Source, "feedback_routed").text("target", rec.Target).text("action", rec.Action.String()).
 			text("iteration", strconv.Itoa(rec.Iteration)+"/"+strconv.Itoa(rec.MaxIterations)).
 			text("rule", rec.Rule).list("items", rec.Items)
-	case machine.ItemOpened:
+	case step.ItemOpened:
 		l.say(rec.Item.ID, "opened").text("severity", rec.Item.Severity.String()).
 			list("source", rec.Item.Sources).text("at", place(&rec.Item)).text("description", rec.Item.Description)
-	case machine.ItemChanged:
+	case step.ItemChanged:
 		l.say(rec.Item.ID, rec.Item.Status.String()).number("iteration", rec.Item.StatusRound).
 			text("by", rec.Item.By).text("reason", rec.Item.Reason)
 	default:
@@ -201,29 +201,29 @@ func (l *line) review(rec machine.Record) bool {
 	return true
 }
 
-func (l *line) person(rec machine.Record) bool {
+func (l *line) person(rec step.Record) bool {
 	switch rec := rec.(type) {
-	case machine.ApprovalAsked:
+	case step.ApprovalAsked:
 		l.say(rec.Stage, "approval_asked").number("iteration", rec.Iteration).text("message", rec.Message).
 			text("again", rec.Again).list("approvers", rec.Approvers).deadline(rec.Until, rec.OnTimeout)
-	case machine.ApprovalAnswered:
+	case step.ApprovalAnswered:
 		what := "rejected"
 		if rec.Approved {
 			what = "approved"
 		}
 		l.say(rec.Stage, what).text("by", rec.By).text("reason", rec.Reason).text("warning", rec.Warning)
-	case machine.EscalationRaised:
+	case step.EscalationRaised:
 		e := rec.Escalation
 		l.say(e.ID, "escalation_raised").text("source", e.Source()).text("target", e.Target).
 			text("reason", e.Reason).number("blocking", len(e.Blocking)).deadline(rec.Until, rec.OnTimeout)
-	case machine.EscalationDecided:
+	case step.EscalationDecided:
 		l.say(rec.ID, "escalation_decided").text("decision", rec.Decision).text("by", rec.By).
 			text("to", rec.To).number("rounds", rec.Rounds).list("items", rec.Items).
 			text("reason", rec.Reason).text("note", rec.Note).text("warning", rec.Warning)
 		if !rec.Closed {
 			l.text("still", "open")
 		}
-	case machine.AnswerRefused:
+	case step.AnswerRefused:
 		l.say("answer", "refused").text("answer", rec.Answer).text("why", rec.Why)
 	default:
 		return false

@@ -5,24 +5,24 @@ import (
 	"strings"
 
 	"example.com/pipe/engine/feedback"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 // StageState is a stage as a screen shows it that follows a run.
 type StageState struct {
 	Path      string
-	Status    machine.StageStatus
+	Status    step.StageStatus
 	Iteration int
 	Attempt   int
-	Effect    string          // of its last try; "" where none was dispatched
-	Since     machine.Instant // when the last try began; 0 before one
-	Took      int64           // of the last try, in ms; -1 before one ended
-	Composite bool            // it has stages of its own, and no process
-	Source    *LoopState      // the loop that it is the source of; nil: of none
-	Target    *LoopState      // the loop that it alone is the target of; nil: of none, or of several
-	OpenItems int             // of those that it is the source of
-	Asked     bool            // it waits for an approval
-	Trouble   string          // what was wrong with its last try, or what keeps it, in one line that is safe to print
+	Effect    string       // of its last try; "" where none was dispatched
+	Since     step.Instant // when the last try began; 0 before one
+	Took      int64        // of the last try, in ms; -1 before one ended
+	Composite bool         // it has stages of its own, and no process
+	Source    *LoopState   // the loop that it is the source of; nil: of none
+	Target    *LoopState   // the loop that it alone is the target of; nil: of none, or of several
+	OpenItems int          // of those that it is the source of
+	Asked     bool         // it waits for an approval
+	Trouble   string       // what was wrong with its last try, or what keeps it, in one line that is safe to print
 }
 
 // Stages gives all stages in the order of the plan.
@@ -52,11 +52,11 @@ func (r *Run) Stages() []StageState {
 func (s *stage) overview() StageState {
 	o := StageState{Path: s.path, Status: s.status, Iteration: s.iteration, Attempt: s.attempts, Took: -1,
 		Composite: s.isComposite(), Asked: s.approval != nil, Trouble: s.remark()}
-	if s.ended && (s.attempts > 0 || s.duration > 0) && s.status != machine.Running {
+	if s.ended && (s.attempts > 0 || s.duration > 0) && s.status != step.Running {
 		o.Took = s.duration
 	}
 	for i := len(s.history) - 1; i >= 0; i-- {
-		if st, ok := s.history[i].rec.(machine.StageStarted); ok {
+		if st, ok := s.history[i].rec.(step.StageStarted); ok {
 			o.Since, o.Effect = st.At, st.Effect
 			break
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"example.com/pipe/engine/feedback"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
 )
 
@@ -21,20 +21,20 @@ func TestStages(t *testing.T) {
 	}}})
 	item := feedback.Item{ID: "review.1", Severity: feedback.Blocking, Status: feedback.Open, Sources: []string{"review"}}
 	code := 2
-	for i, rec := range []machine.Record{
-		machine.RunStarted{Run: machine.RunInfo{Run: "R"}},
-		machine.StageStarted{Stage: "write", Iteration: 1, Attempt: 1, Effect: "e1", At: 10},
-		machine.RetryScheduled{Stage: "write", Iteration: 1, Attempt: 1, Class: "exit", ExitCode: &code, DurationMS: 5},
-		machine.StageStarted{Stage: "write", Iteration: 1, Attempt: 2, Effect: "e2", At: 30},
-		machine.StageSucceeded{Stage: "write", Iteration: 1, Attempt: 2, DurationMS: 7},
-		machine.StageStarted{Stage: "review", Iteration: 1, Attempt: 1, Effect: "e3", At: 40},
-		machine.ItemOpened{Item: item},
-		machine.ApprovalAsked{Stage: "publish", Iteration: 1, Message: "publish it?\n\x1b[2Jnow"},
-		machine.EscalationRaised{Escalation: feedback.Escalation{ID: "x1", Sources: []string{"review"}, Target: "write",
+	for i, rec := range []step.Record{
+		step.RunStarted{Run: step.RunInfo{Run: "R"}},
+		step.StageStarted{Stage: "write", Iteration: 1, Attempt: 1, Effect: "e1", At: 10},
+		step.RetryScheduled{Stage: "write", Iteration: 1, Attempt: 1, Class: "exit", ExitCode: &code, DurationMS: 5},
+		step.StageStarted{Stage: "write", Iteration: 1, Attempt: 2, Effect: "e2", At: 30},
+		step.StageSucceeded{Stage: "write", Iteration: 1, Attempt: 2, DurationMS: 7},
+		step.StageStarted{Stage: "review", Iteration: 1, Attempt: 1, Effect: "e3", At: 40},
+		step.ItemOpened{Item: item},
+		step.ApprovalAsked{Stage: "publish", Iteration: 1, Message: "publish it?\n\x1b[2Jnow"},
+		step.EscalationRaised{Escalation: feedback.Escalation{ID: "x1", Sources: []string{"review"}, Target: "write",
 			Reason: feedback.ReasonIterationCap, Iterations: 2, Max: 3, Blocking: []feedback.Item{item}}},
-		machine.StageStarted{Stage: "each[1]", Iteration: 1, Attempt: 1, Effect: "e4", At: 50},
+		step.StageStarted{Stage: "each[1]", Iteration: 1, Attempt: 1, Effect: "e4", At: 50},
 	} {
-		r.Apply(machine.Instant(i+1), rec)
+		r.Apply(step.Instant(i+1), rec)
 	}
 	var got []string
 	for _, s := range r.Stages() {

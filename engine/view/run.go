@@ -2,8 +2,8 @@ package view
 
 import (
 	"example.com/pipe/engine/feedback"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -14,12 +14,12 @@ const Interrupted = "interrupted"
 // Run is a run as a reader sees it. New makes one, Apply feeds it.
 type Run struct {
 	plan *plan.Plan
-	info machine.RunInfo
+	info step.RunInfo
 
-	status   machine.RunStatus
+	status   step.RunStatus
 	reason   string
-	started  machine.Instant
-	finished machine.Instant
+	started  step.Instant
+	finished step.Instant
 	free     bool // no process carries the run on
 	outputs  *value.Object
 
@@ -45,33 +45,33 @@ func New(p *plan.Plan) *Run { return &Run{plan: p, tree: newTree(p)} }
 func (r *Run) SetHeld(held bool) { r.free = !held }
 
 // SetInfo names the run before its first record does: of a run that has only just begun.
-func (r *Run) SetInfo(info machine.RunInfo) { r.info = info }
+func (r *Run) SetInfo(info step.RunInfo) { r.info = info }
 
 // Info names the run; it is empty before the first record.
-func (r *Run) Info() machine.RunInfo { return r.info }
+func (r *Run) Info() step.RunInfo { return r.info }
 
 // Status is where the run stands by its records.
-func (r *Run) Status() machine.RunStatus { return r.status }
+func (r *Run) Status() step.RunStatus { return r.status }
 
 // Reason says why the run has its status: the rule of an escalation, "approval", "cancelled"; often empty.
 func (r *Run) Reason() string { return r.reason }
 
 // StatusWord is the status as people and programs see it: Interrupted where SetHeld(false) says so.
 func (r *Run) StatusWord() string {
-	if r.free && (r.status == machine.RunRunning || r.status == machine.UnknownRunStatus) {
+	if r.free && (r.status == step.RunRunning || r.status == step.UnknownRunStatus) {
 		return Interrupted
 	}
-	if r.status == machine.UnknownRunStatus {
-		return machine.RunRunning.String()
+	if r.status == step.UnknownRunStatus {
+		return step.RunRunning.String()
 	}
 	return r.status.String()
 }
 
 // Started and Finished are the times of the first and of the last record; Finished is 0 before the end.
-func (r *Run) Started() machine.Instant { return r.started }
+func (r *Run) Started() step.Instant { return r.started }
 
 // Finished is the time of the run's end, 0 before it.
-func (r *Run) Finished() machine.Instant { return r.finished }
+func (r *Run) Finished() step.Instant { return r.finished }
 
 // Outputs are what the run gave; nil before its end.
 func (r *Run) Outputs() *value.Object { return r.outputs }
@@ -87,10 +87,10 @@ func (r *Run) Paths() []string {
 }
 
 // StageStatus gives where a stage stands, and whether there is such a stage.
-func (r *Run) StageStatus(path string) (machine.StageStatus, bool) {
+func (r *Run) StageStatus(path string) (step.StageStatus, bool) {
 	s, ok := r.tree.byPath[path]
 	if !ok {
-		return machine.UnknownStageStatus, false
+		return step.UnknownStageStatus, false
 	}
 	return s.status, true
 }
@@ -126,5 +126,5 @@ func (r *Run) StatusText() string {
 
 // Waits reports whether the run waits for a person and nothing else can go on.
 func (r *Run) Waits() bool {
-	return r.status == machine.RunIsPaused || r.status == machine.RunIsWaiting
+	return r.status == step.RunIsPaused || r.status == step.RunIsWaiting
 }

@@ -1,8 +1,8 @@
 package view
 
 import (
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
 
@@ -12,11 +12,11 @@ type stage struct {
 	node  *plan.Node // nil: a path that the plan does not know
 	order []int      // place in the plan: index of the node, of the item, of the node in the body, …
 
-	status    machine.StageStatus
+	status    step.StageStatus
 	iteration int
 	attempts  int
 	effect    string // of the try that runs or ran last
-	started   machine.Instant
+	started   step.Instant
 	duration  int64 // of the last try, in ms; meaningless before one ended
 	ended     bool  // a try of this iteration ended
 	outputs   *value.Object
@@ -36,7 +36,7 @@ type failure struct {
 
 // approval is what a person is asked before a stage.
 type approval struct {
-	asked   machine.Instant
+	asked   step.Instant
 	message string
 	rounds  int
 	again   string
@@ -47,7 +47,7 @@ type approval struct {
 
 // deadline is when a question is answered although nobody did, and how; the zero deadline never passes.
 type deadline struct {
-	until     machine.Instant
+	until     step.Instant
 	onTimeout string
 }
 
@@ -61,8 +61,8 @@ func (d deadline) text() string {
 
 // entry is a record that concerns a stage or the run, without its bulky fields.
 type entry struct {
-	at  machine.Instant
-	rec machine.Record
+	at  step.Instant
+	rec step.Record
 }
 
 // id is the stage's own id, without the path to it.
@@ -90,17 +90,17 @@ func (s *stage) come(iteration int) {
 }
 
 // start begins a try.
-func (s *stage) start(rec *machine.StageStarted) {
+func (s *stage) start(rec *step.StageStarted) {
 	s.come(rec.Iteration)
 	if s.started == 0 {
 		s.started = rec.At
 	}
-	s.status, s.attempts, s.effect = machine.Running, rec.Attempt, rec.Effect
+	s.status, s.attempts, s.effect = step.Running, rec.Attempt, rec.Effect
 	s.outputs, s.failure = nil, nil
 }
 
 // end closes the try.
-func (s *stage) end(status machine.StageStatus, iteration, attempt int, ms int64) {
+func (s *stage) end(status step.StageStatus, iteration, attempt int, ms int64) {
 	s.come(iteration)
 	s.status, s.duration, s.ended = status, ms, true
 	if attempt > 0 {
@@ -111,7 +111,7 @@ func (s *stage) end(status machine.StageStatus, iteration, attempt int, ms int64
 // isDone reports whether the stage is over, unless it has to run again.
 func (s *stage) isDone() bool {
 	switch s.status {
-	case machine.Succeeded, machine.Skipped, machine.Failed, machine.NotRun, machine.Cancelled:
+	case step.Succeeded, step.Skipped, step.Failed, step.NotRun, step.Cancelled:
 		return true
 	}
 	return false

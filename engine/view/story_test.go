@@ -20,6 +20,7 @@ import (
 	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/source"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 	"example.com/pipe/engine/view"
 	"example.com/pipe/specs"
@@ -86,7 +87,7 @@ type story struct {
 	plan *plan.Plan
 	m    *machine.Machine
 	run  *view.Run
-	now  machine.Instant
+	now  step.Instant
 
 	tries   map[string]string // "stage iteration.attempt" → outcome
 	answers []string
@@ -102,7 +103,7 @@ func newStory(t *testing.T, pipeline, script string) *story {
 	}
 	s := &story{t: t, plan: p, run: view.New(p), tries: map[string]string{},
 		m:   machine.New(p, compile.NewEvaluator(), nil),
-		now: machine.At(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))}
+		now: step.At(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))}
 	for _, line := range strings.Split(strings.TrimSpace(script), "\n") {
 		what, rest, _ := strings.Cut(line, " ")
 		switch what {
@@ -120,10 +121,10 @@ func newStory(t *testing.T, pipeline, script string) *story {
 // play runs until nothing is left to do.
 func (s *story) play() {
 	s.run.SetHeld(true)
-	effects := s.step(machine.Start{At: s.now, Run: machine.RunInfo{Run: "01JABCDEFGHJKMNPQRSTVWXYZ0",
+	effects := s.step(step.Start{At: s.now, Run: step.RunInfo{Run: "01JABCDEFGHJKMNPQRSTVWXYZ0",
 		TaskID: "task-vwxyz0-story", Pipeline: s.plan.Name, Jobs: 4}})
 	for len(effects) > 0 || len(s.answers) > 0 && !s.m.Status().Ended() {
-		var ev machine.Event
+		var ev step.Event
 		if len(effects) > 0 {
 			ev = s.outcome(effects[0])
 			effects = effects[1:]
@@ -136,7 +137,7 @@ func (s *story) play() {
 	}
 }
 
-func (s *story) step(ev machine.Event) []machine.Effect {
+func (s *story) step(ev step.Event) []step.Effect {
 	s.now += 1000
 	ready := s.m.Step(ev)
 	for _, rec := range ready.Records {
@@ -153,10 +154,10 @@ func (s *story) step(ev machine.Event) []machine.Effect {
 func (s *story) compare() {
 	s.t.Helper()
 	var state struct {
-		Status machine.RunStatus
+		Status step.RunStatus
 		Stages []struct {
 			Path      string
-			Status    machine.StageStatus
+			Status    step.StageStatus
 			Iteration int
 		}
 		Loops []struct {
@@ -186,23 +187,23 @@ func (s *story) compare() {
 
 // outcome ends an effect as the script says: `ok [outputs]`, `items [list]`, `fail class code message` or
 // `lost`. What the script does not name succeeds, a review without items.
-func (s *story) outcome(e machine.Effect) machine.Event {
+func (s *story) outcome(e step.Effect) step.Event {
 	switch e := e.(type) {
-	case machine.Timer:
+	case step.Timer:
 		s.now = max(s.now, e.Until)
-		return machine.TimerFired{At: s.now, Effect: e.Effect}
-	case machine.ReadTree:
-		return machine.TreeRead{At: s.now, Effect: e.Effect, Tree: machine.Tree{Hash: "t" + strconv.Itoa(int(s.now/1000%1000))}}
-	case machine.Dispatch:
+		return step.TimerFired{At: s.now, Effect: e.Effect}
+	case step.ReadTree:
+		return step.TreeRead{At: s.now, Effect: e.Effect, Tree: step.Tree{Hash: "t" + strconv.Itoa(int(s.now/1000%1000))}}
+	case step.Dispatch:
 		return s.ended(e.Started)
 	}
 	return nil
 }
 
-func (s *story) ended(st *machine.StageStarted) machine.Event {
-	ev := machine.StageEnded{At: s.now, Effect: st.Effect, DurationMS: 900}
+func (s *story) ended(st *step.StageStarted) step.Event {
+	ev := step.StageEnded{At: s.now, Effect: st.Effect, DurationMS: 900}
 	if st.WantTree {
-		ev.Tree = &machine.Tree{Hash: "t" + st.Effect, Changed: []string{"a.go"}}
+		ev.Tree = &step.Tree{Hash: "t" + st.Effect, Changed: []string{"a.go"}}
 	}
 	node := s.m.Node(st.Stage)
 	if node.Role == plan.Review {
@@ -233,14 +234,14 @@ func (s *story) ended(st *machine.StageStarted) machine.Event {
 		ev.Class, ev.ExitCode, ev.Message, ev.Result = class, &n, text, nil
 	case "lost":
 		delete(s.tries, fmt.Sprintf("%s %d.%d", st.Stage, st.Iteration, st.Attempt))
-		return machine.StageLost{At: s.now, Effect: st.Effect}
+		return step.StageLost{At: s.now, Effect: st.Effect}
 	}
 	return ev
 }
 
-func (s *story) answer() machine.Event {
+func (s *story) answer() step.Event {
 	what, text, _ := strings.Cut(s.answers[0], " ")
-	var a machine.Answer
+	var a step.Answer
 	if err := json.Unmarshal([]byte(text), &a); err != nil {
 		s.t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"example.com/pipe/engine/feedback"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 // Text gives the run for people: what it is, its stages, loops and open items, and for each thing that
@@ -118,10 +118,10 @@ func (t *page) stages(r *Run) {
 	rows := [][]string{{"STAGE", "STATUS", "ITERATION", "ATTEMPTS", "TIME", ""}}
 	for _, s := range r.tree.ordered() {
 		row := []string{oneLine(s.path, maxText), s.status.String(), dash(s.iteration), dash(s.attempts), "-", ""}
-		if s.ended && (s.attempts > 0 || s.duration > 0) && s.status != machine.Running {
+		if s.ended && (s.attempts > 0 || s.duration > 0) && s.status != step.Running {
 			row[4] = Duration(s.duration)
 		}
-		if s.status == machine.Running && r.StatusWord() == Interrupted {
+		if s.status == step.Running && r.StatusWord() == Interrupted {
 			row[1] = Interrupted
 		}
 		row[5] = s.remark()
@@ -140,7 +140,7 @@ func (t *page) cutMessages(r *Run, widths []int) {
 	}
 	n := 0
 	for _, s := range r.tree.ordered() {
-		if s.approval != nil || s.failure == nil || s.status == machine.Running {
+		if s.approval != nil || s.failure == nil || s.status == step.Running {
 			continue
 		}
 		isWhole := s.failure.textOf(longText) == s.failure.text()
@@ -161,11 +161,11 @@ func (s *stage) remark() string {
 	switch {
 	case s.approval != nil:
 		return "waits for an approval"
-	case s.status == machine.Rejected:
+	case s.status == step.Rejected:
 		return "a person rejected it"
-	case s.cached && s.status == machine.Succeeded:
+	case s.cached && s.status == step.Succeeded:
 		return "cached"
-	case s.failure != nil && s.status != machine.Running:
+	case s.failure != nil && s.status != step.Running:
 		return s.failure.text()
 	}
 	return ""

@@ -4,17 +4,17 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
 )
 
 // failed is a run whose stage "a" failed with a message.
 func failed(message string) *view.Run {
 	r := view.New(&plan.Plan{Name: "p", Graph: plan.Graph{Nodes: []plan.Node{{ID: "a", Role: plan.Work}}}})
-	r.Apply(1, machine.RunStarted{Run: machine.RunInfo{Run: "R"}})
-	r.Apply(2, machine.StageStarted{Stage: "a", Iteration: 1, Attempt: 1, Effect: "e1", At: 2})
-	r.Apply(3, machine.StageFailed{Stage: "a", Iteration: 1, Attempt: 1, Effect: "e1", Class: "exit", Message: message})
+	r.Apply(1, step.RunStarted{Run: step.RunInfo{Run: "R"}})
+	r.Apply(2, step.StageStarted{Stage: "a", Iteration: 1, Attempt: 1, Effect: "e1", At: 2})
+	r.Apply(3, step.StageFailed{Stage: "a", Iteration: 1, Attempt: 1, Effect: "e1", Class: "exit", Message: message})
 	return r
 }
 
@@ -47,8 +47,8 @@ func TestTextCutsNoMessageInSilence(t *testing.T) {
 // TestInterruptedStage shows the stage of a run that no process carries on.
 func TestInterruptedStage(t *testing.T) {
 	r := view.New(&plan.Plan{Name: "p", Graph: plan.Graph{Nodes: []plan.Node{{ID: "a", Role: plan.Work}}}})
-	r.Apply(1, machine.RunStarted{Run: machine.RunInfo{Run: "R"}})
-	r.Apply(2, machine.StageStarted{Stage: "a", Iteration: 1, Attempt: 1, Effect: "e1", At: 2})
+	r.Apply(1, step.RunStarted{Run: step.RunInfo{Run: "R"}})
+	r.Apply(2, step.StageStarted{Stage: "a", Iteration: 1, Attempt: 1, Effect: "e1", At: 2})
 	for held, want := range map[bool]string{true: "  a      running ", false: "  a      interrupted "} {
 		r.SetHeld(held)
 		if text := r.Text(0); !strings.Contains(text, want) {

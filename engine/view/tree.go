@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"example.com/pipe/engine/feedback"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 )
 
 // tree holds the stages and loops of a run: those of the plan, and the instances that came up.
@@ -55,7 +55,7 @@ func (t *tree) addGraph(g *plan.Graph, prefix string, order []int) {
 }
 
 func (t *tree) add(path string, n *plan.Node, order []int) *stage {
-	s := &stage{path: path, node: n, order: order, status: machine.Pending}
+	s := &stage{path: path, node: n, order: order, status: step.Pending}
 	t.stages = append(t.stages, s)
 	t.byPath[path] = s
 	return s

@@ -3,8 +3,8 @@ package view
 import (
 	"slices"
 
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 )
 
 // Try names one try of a stage; its folder holds what it printed.
@@ -24,7 +24,7 @@ func (r *Run) Tries(path string) []Try {
 	}
 	var out []Try
 	for _, e := range s.history {
-		st, ok := e.rec.(machine.StageStarted)
+		st, ok := e.rec.(step.StageStarted)
 		if !ok || st.Effect == "" {
 			continue
 		}
@@ -34,7 +34,7 @@ func (r *Run) Tries(path string) []Try {
 		}
 		out = append(out, t)
 	}
-	if n := len(out); n > 0 && s.status == machine.Running {
+	if n := len(out); n > 0 && s.status == step.Running {
 		out[n-1].Running = true
 	}
 	return out

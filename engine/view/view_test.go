@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"example.com/pipe/engine/feedback"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 	"example.com/pipe/engine/view"
 )
@@ -48,16 +48,16 @@ func TestNothingHarmful(t *testing.T) {
 		item := feedback.Item{ID: "a.1", Severity: feedback.Blocking, Status: feedback.Open, File: text,
 			Description: text, Sources: []string{"a"}}
 		var lines []string
-		for _, rec := range []machine.Record{
-			machine.RunStarted{Run: machine.RunInfo{Run: "R", TaskID: text, Pipeline: text}},
-			machine.StageStarted{Stage: "a", Iteration: 1, Attempt: 1, Effect: "e1"},
-			machine.ItemOpened{Item: item},
-			machine.RetryScheduled{Stage: "a", Attempt: 2, Class: "exit", ExitCode: &code, Message: text},
-			machine.ApprovalAsked{Stage: "a", Message: text, Again: text},
-			machine.EscalationRaised{Escalation: feedback.Escalation{ID: "x1", TaskID: text, Sources: []string{"a"},
+		for _, rec := range []step.Record{
+			step.RunStarted{Run: step.RunInfo{Run: "R", TaskID: text, Pipeline: text}},
+			step.StageStarted{Stage: "a", Iteration: 1, Attempt: 1, Effect: "e1"},
+			step.ItemOpened{Item: item},
+			step.RetryScheduled{Stage: "a", Attempt: 2, Class: "exit", ExitCode: &code, Message: text},
+			step.ApprovalAsked{Stage: "a", Message: text, Again: text},
+			step.EscalationRaised{Escalation: feedback.Escalation{ID: "x1", TaskID: text, Sources: []string{"a"},
 				Reason: feedback.ReasonIterationCap, Blocking: []feedback.Item{item}}},
-			machine.AnswerRefused{Answer: text, Why: text},
-			machine.RunPaused{Reason: text},
+			step.AnswerRefused{Answer: text, Why: text},
+			step.RunPaused{Reason: text},
 		} {
 			r.Apply(1, rec)
 			line, _ := view.Line(1, rec)
@@ -85,7 +85,7 @@ func TestNothingHarmful(t *testing.T) {
 }
 
 func TestLongTextIsCut(t *testing.T) {
-	line, _ := view.Line(0, machine.StageFailed{Stage: "a", Class: "exit", Message: strings.Repeat("é word ", 1<<20)})
+	line, _ := view.Line(0, step.StageFailed{Stage: "a", Class: "exit", Message: strings.Repeat("é word ", 1<<20)})
 	if n := utf8.RuneCountInString(line); n > 400 {
 		t.Errorf("the line has %d characters", n)
 	}
@@ -99,7 +99,7 @@ func TestInstances(t *testing.T) {
 		{ID: "child", Body: body}, {ID: "each", ForEach: &plan.ForEach{}, Body: body}, {ID: "last"},
 	}}})
 	for _, path := range []string{"each[10]/y", "each[2]", "unknown", "each[2]/x"} {
-		r.Apply(1, machine.StageStarted{Stage: path, Iteration: 1, Attempt: 1, Effect: "e1"})
+		r.Apply(1, step.StageStarted{Stage: path, Iteration: 1, Attempt: 1, Effect: "e1"})
 	}
 	want := []string{"child", "child/x", "child/y", "each", "each[2]", "each[2]/x", "each[10]/y", "last", "unknown"}
 	if got := r.Paths(); !slices.Equal(got, want) {
@@ -115,18 +115,18 @@ func TestInstances(t *testing.T) {
 
 func TestInterrupted(t *testing.T) {
 	r := view.New(&plan.Plan{Name: "p"})
-	r.Apply(1, machine.RunStarted{Run: machine.RunInfo{Run: "R"}})
+	r.Apply(1, step.RunStarted{Run: step.RunInfo{Run: "R"}})
 	for _, c := range []struct {
 		held bool
-		rec  machine.Record
+		rec  step.Record
 		want string
 	}{
 		{true, nil, "running"},
 		{false, nil, "interrupted"},
-		{false, machine.RunPaused{Reason: "x"}, "paused"},
-		{false, machine.RunWaiting{Reason: "approval"}, "waiting"},
-		{false, machine.RunResumed{}, "interrupted"},
-		{true, machine.RunFinished{Status: machine.RunFailed}, "failed"},
+		{false, step.RunPaused{Reason: "x"}, "paused"},
+		{false, step.RunWaiting{Reason: "approval"}, "waiting"},
+		{false, step.RunResumed{}, "interrupted"},
+		{true, step.RunFinished{Status: step.RunFailed}, "failed"},
 		{false, nil, "failed"},
 	} {
 		r.SetHeld(c.held)
@@ -150,8 +150,8 @@ func TestDuration(t *testing.T) {
 
 func TestCommandsAreQuoted(t *testing.T) {
 	r := view.New(&plan.Plan{Graph: plan.Graph{Nodes: []plan.Node{{ID: "each", ForEach: &plan.ForEach{}}}}})
-	r.Apply(1, machine.RunStarted{Run: machine.RunInfo{Run: "R"}})
-	r.Apply(2, machine.ApprovalAsked{Stage: "each[0]", Iteration: 1})
+	r.Apply(1, step.RunStarted{Run: step.RunInfo{Run: "R"}})
+	r.Apply(2, step.ApprovalAsked{Stage: "each[0]", Iteration: 1})
 	r.SetHeld(true)
 	want := []string{"pipe approve R 'each[0]'", "pipe reject R 'each[0]' --reason TEXT"}
 	if got := r.Commands(); !slices.Equal(got, want) {
@@ -173,8 +173,8 @@ func BenchmarkApply(b *testing.B) {
 				if i%(8*n) == 0 {
 					r = view.New(p)
 				}
-				r.Apply(1, machine.StageStarted{Stage: s, Iteration: 1, Attempt: 1, Effect: "e"})
-				r.Apply(2, machine.StageSucceeded{Stage: s, Iteration: 1, Attempt: 1, Outputs: value.NewObject()})
+				r.Apply(1, step.StageStarted{Stage: s, Iteration: 1, Attempt: 1, Effect: "e"})
+				r.Apply(2, step.StageSucceeded{Stage: s, Iteration: 1, Attempt: 1, Outputs: value.NewObject()})
 			}
 		})
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"example.com/pipe/engine/feedback"
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 )
 
 // Explanation says why a stage, or the run, stands where it does.
@@ -29,10 +29,10 @@ func (r *Run) Why(path string) (Explanation, bool) {
 	explain := explainer{r}
 	out := Explanation{Stage: path, Status: s.status.String(), Reasons: []string{},
 		Iteration: s.iteration, Attempt: s.attempts,
-		Failed: s.failure != nil && (s.status == machine.Failed || s.status == machine.Waiting)}
+		Failed: s.failure != nil && (s.status == step.Failed || s.status == step.Waiting)}
 	for i, e := range s.history {
 		if i > 0 && isReferredBack(s, s.history[i-1].rec) {
-			if _, ok := e.rec.(machine.StageStale); ok {
+			if _, ok := e.rec.(step.StageStale); ok {
 				continue // the note has said it
 			}
 		}
@@ -69,8 +69,8 @@ func (r *Run) resumeReason(what string) string {
 }
 
 // isReferredBack reports whether a record sends work back to a stage with a person's note.
-func isReferredBack(s *stage, rec machine.Record) bool {
-	d, ok := rec.(machine.EscalationDecided)
+func isReferredBack(s *stage, rec step.Record) bool {
+	d, ok := rec.(step.EscalationDecided)
 	return ok && d.To == s.path
 }
 
@@ -88,7 +88,7 @@ func (r *Run) WhyRun() Explanation {
 	const most = 20
 	n := 0
 	for _, s := range r.tree.ordered() {
-		if s.status != machine.Failed {
+		if s.status != step.Failed {
 			continue
 		}
 		if n++; n <= most {
@@ -110,33 +110,33 @@ func (r *Run) WhyRun() Explanation {
 	return out
 }
 
-func runReason(rec machine.Record) string {
+func runReason(rec step.Record) string {
 	switch rec := rec.(type) {
-	case machine.RunStarted:
+	case step.RunStarted:
 		return "the run started"
-	case machine.RunWaiting:
+	case step.RunWaiting:
 		return "it waits: nothing can go on before the approval is answered"
-	case machine.RunPaused:
+	case step.RunPaused:
 		return "it paused: " + oneLine(rec.Reason, maxText) + ", a person decides"
-	case machine.RunResumed:
+	case step.RunResumed:
 		if rec.Ended > 0 {
 			return fmt.Sprintf("it went on, after %s left over from before had been ended", count(rec.Ended, "process"))
 		}
 		return "it went on"
-	case machine.RunCancelling:
+	case step.RunCancelling:
 		text := "it was stopped" + byWhom(rec.By) + because(rec.Reason)
 		if rec.Finally {
 			text += ", and what stands in finally as well"
 		}
 		return text
-	case machine.FinallyStarted, machine.FinallyFinished:
+	case step.FinallyStarted, step.FinallyFinished:
 		return finallyReason(rec)
-	case machine.NotifyFinished:
+	case step.NotifyFinished:
 		if rec.Class != "" {
 			return fmt.Sprintf("a notification of %s failed: %s", rec.Escalation, oneLine(rec.Message, maxText))
 		}
 		return "somebody was notified of " + rec.Escalation
-	case machine.RunFinished:
+	case step.RunFinished:
 		if rec.Reason == rec.Status.String() {
 			return "it ended: " + rec.Reason
 		}
@@ -163,7 +163,7 @@ func (r explainer) pendingReason(s *stage) string {
 	var waits []string
 	for _, i := range s.node.Needs {
 		path := prefix + g.Nodes[i].ID
-		if need := r.tree.byPath[path]; need != nil && need.status != machine.Succeeded && need.status != machine.Skipped {
+		if need := r.tree.byPath[path]; need != nil && need.status != step.Succeeded && need.status != step.Skipped {
 			waits = append(waits, fmt.Sprintf("%q (%s)", path, need.status))
 		}
 	}
@@ -175,11 +175,11 @@ func (r explainer) pendingReason(s *stage) string {
 
 func lastPart(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-func (r explainer) reasonOf(s *stage, rec machine.Record) string {
+func (r explainer) reasonOf(s *stage, rec step.Record) string {
 	switch rec := rec.(type) {
-	case machine.StageStarted:
+	case step.StageStarted:
 		return startReason(&rec)
-	case machine.StageSucceeded:
+	case step.StageSucceeded:
 		if rec.Reason != "" {
 			return "it counts as succeeded: " + oneLine(rec.Reason, maxText)
 		}
@@ -187,21 +187,21 @@ func (r explainer) reasonOf(s *stage, rec machine.Record) string {
 			return fmt.Sprintf("iteration %d did not run: an equal execution had succeeded before (cache)", rec.Iteration)
 		}
 		return fmt.Sprintf("iteration %d, attempt %d succeeded in %s", rec.Iteration, rec.Attempt, Duration(rec.DurationMS))
-	case machine.StageFailed:
+	case step.StageFailed:
 		f := failure{rec.Class, rec.ExitCode, rec.Message, rec.Reason}
 		if rec.Attempt == 0 {
 			return fmt.Sprintf("iteration %d failed before a try: %s", rec.Iteration, f.textOf(longText))
 		}
 		return fmt.Sprintf("iteration %d, attempt %d failed for good: %s", rec.Iteration, rec.Attempt, f.textOf(longText))
-	case machine.RetryScheduled:
+	case step.RetryScheduled:
 		f := failure{rec.Class, rec.ExitCode, rec.Message, ""}
 		return fmt.Sprintf("iteration %d, attempt %d failed: %s; attempt %d of %d follows at %s", rec.Iteration,
 			rec.Attempt-1, f.textOf(longText), rec.Attempt, s.maxAttempts(rec.Attempt), rec.Until)
-	case machine.StageRejected:
+	case step.StageRejected:
 		return fmt.Sprintf("iteration %d did not start: it was rejected, and the work goes back", rec.Iteration)
-	case machine.FinallyStarted, machine.FinallyFinished:
+	case step.FinallyStarted, step.FinallyFinished:
 		return finallyReason(rec)
-	case machine.StageSkipped:
+	case step.StageSkipped:
 		if rec.Reason != "" {
 			return fmt.Sprintf("iteration %d was skipped: %s", rec.Iteration, rec.Reason)
 		}
@@ -210,7 +210,7 @@ func (r explainer) reasonOf(s *stage, rec machine.Record) string {
 				oneLine(s.node.When.Source, maxText))
 		}
 		return fmt.Sprintf("iteration %d was skipped", rec.Iteration)
-	case machine.StageNotRun:
+	case step.StageNotRun:
 		if rec.Needed != "" {
 			return fmt.Sprintf("it can't run: it needs %q, which %s", rec.Needed, r.ended(rec.Needed))
 		}
@@ -218,32 +218,32 @@ func (r explainer) reasonOf(s *stage, rec machine.Record) string {
 			return "it does not run again: the for_each has fewer items than it had, and this is none of them any more"
 		}
 		return "it can't run: a stage that it needs failed"
-	case machine.StageCancelled:
+	case step.StageCancelled:
 		return "it was stopped, or not started, because the run stopped or it has to run again"
-	case machine.StageInterrupted:
+	case step.StageInterrupted:
 		return fmt.Sprintf("iteration %d, attempt %d was interrupted: the process that ran it died; it counts as no attempt",
 			rec.Iteration, rec.Attempt)
-	case machine.StageStale:
+	case step.StageStale:
 		return staleReason(rec)
-	case machine.CheckFailed:
+	case step.CheckFailed:
 		return fmt.Sprintf("its %s_check %q did not hold: %s", rec.When, oneLine(rec.Description, maxText),
 			oneLine(rec.Validation, maxText))
 	}
 	return r.reviewReason(s, rec)
 }
 
-func (r explainer) reviewReason(s *stage, rec machine.Record) string {
+func (r explainer) reviewReason(s *stage, rec step.Record) string {
 	switch rec := rec.(type) {
-	case machine.FeedbackReceived:
+	case step.FeedbackReceived:
 		return fmt.Sprintf("it gave %s, %d blocking", count(rec.Items, "item"), rec.Blocking)
-	case machine.FeedbackRouted:
+	case step.FeedbackRouted:
 		return r.routeReason(s, &rec)
-	case machine.ApprovalAsked:
+	case step.ApprovalAsked:
 		if rec.Again != "" {
 			return "it asked once more for an approval: " + oneLine(rec.Again, maxText)
 		}
 		return "it asked for an approval"
-	case machine.ApprovalAnswered:
+	case step.ApprovalAnswered:
 		word := "rejected"
 		if rec.Approved {
 			word = "approved"
@@ -252,16 +252,16 @@ func (r explainer) reviewReason(s *stage, rec machine.Record) string {
 			return "nobody answered (" + rec.By + "), it counts as " + word
 		}
 		return "it was " + word + byWhom(rec.By) + because(rec.Reason)
-	case machine.EscalationRaised:
+	case step.EscalationRaised:
 		return "it was escalated: " + escalationReason(&rec.Escalation)
-	case machine.EscalationDecided:
+	case step.EscalationDecided:
 		return decisionReason(s, &rec)
 	}
 	return ""
 }
 
 // decisionReason tells the stage that work was sent back to what a person wrote, and the others what was decided.
-func decisionReason(s *stage, rec *machine.EscalationDecided) string {
+func decisionReason(s *stage, rec *step.EscalationDecided) string {
 	note := ""
 	if rec.Note != "" {
 		note = `: "` + oneLine(rec.Note, maxText) + `"`
@@ -279,7 +279,7 @@ func decisionReason(s *stage, rec *machine.EscalationDecided) string {
 	return "a person decided " + rec.Decision + byWhom(rec.By) + because(rec.Reason) + note
 }
 
-func startReason(rec *machine.StageStarted) string {
+func startReason(rec *step.StageStarted) string {
 	if len(rec.BriefIDs) > 0 {
 		return fmt.Sprintf("iteration %d, attempt %d started with items %s", rec.Iteration, rec.Attempt,
 			strings.Join(rec.BriefIDs, ", "))
@@ -287,21 +287,21 @@ func startReason(rec *machine.StageStarted) string {
 	return fmt.Sprintf("iteration %d, attempt %d started", rec.Iteration, rec.Attempt)
 }
 
-func staleReason(rec machine.StageStale) string {
+func staleReason(rec step.StageStale) string {
 	switch rec.Cause {
-	case machine.ByFeedback:
+	case step.ByFeedback:
 		return "it runs again: work was sent back to it"
-	case machine.ByUpstream:
+	case step.ByUpstream:
 		return "it runs again: a stage that it needs runs again"
-	case machine.ByDecision:
+	case step.ByDecision:
 		return "it runs again: a person decided so"
-	case machine.UnknownCause:
+	case step.UnknownCause:
 	}
 	return "it runs again"
 }
 
 // routeReason tells a review what followed from it, and a target which items sent work back to it.
-func (r explainer) routeReason(s *stage, rec *machine.FeedbackRouted) string {
+func (r explainer) routeReason(s *stage, rec *step.FeedbackRouted) string {
 	round := fmt.Sprintf("iteration %d of %d", rec.Iteration, rec.MaxIterations)
 	if s.path == rec.Target && s.path != rec.Source {
 		return fmt.Sprintf("%q sent work back (%s): %s", rec.Source, round, r.itemTexts(rec.Items))
@@ -359,7 +359,7 @@ func escalationReason(e *feedback.Escalation) string {
 // ended says how a stage that was needed came to its end.
 func (r explainer) ended(path string) string {
 	if s, ok := r.tree.byPath[path]; ok {
-		if s.failure != nil && s.status == machine.Failed {
+		if s.failure != nil && s.status == step.Failed {
 			return "failed: " + s.failure.text()
 		}
 		return "is " + s.status.String()

@@ -6,7 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
 )
 
@@ -15,22 +15,22 @@ type Frame struct {
 	Pipeline  string
 	Run       string // its id
 	Status    string // in words, with the reason
-	Now       machine.Instant
-	Started   machine.Instant // 0: not yet
+	Now       step.Instant
+	Started   step.Instant // 0: not yet
 	Stages    []view.StageState
 	Questions []view.Ask          // what a person is asked
 	Tails     map[string][]string // by stage: the last lines that it printed, as it printed them
 }
 
 // newFrame is what a run shows at a moment, without what its stages printed.
-func newFrame(v *view.Run, now machine.Instant) Frame {
+func newFrame(v *view.Run, now step.Instant) Frame {
 	info := v.Info()
 	return Frame{Pipeline: info.Pipeline, Run: info.Run, Status: v.StatusText(), Now: now, Started: v.Started(),
 		Stages: v.Stages(), Questions: v.Questions()}
 }
 
 // FrameOf is what a run shows at a moment. The tail gives the last lines that a running stage printed; nil: none.
-func FrameOf(v *view.Run, now machine.Instant, tail func(view.StageState) []string) Frame {
+func FrameOf(v *view.Run, now step.Instant, tail func(view.StageState) []string) Frame {
 	f := newFrame(v, now)
 	if tail == nil {
 		return f
@@ -47,14 +47,14 @@ func FrameOf(v *view.Run, now machine.Instant, tail func(view.StageState) []stri
 }
 
 // isRunning reports whether a stage itself does something; a composite one only waits for those in it.
-func isRunning(s view.StageState) bool { return s.Status == machine.Running && !s.Composite }
+func isRunning(s view.StageState) bool { return s.Status == step.Running && !s.Composite }
 
 // isTrouble reports whether a stage is one that people look for: something is wrong with it, or keeps it.
 func isTrouble(s view.StageState) bool {
 	switch s.Status {
-	case machine.Failed, machine.Stale:
+	case step.Failed, step.Stale:
 		return true
-	case machine.Waiting:
+	case step.Waiting:
 		return s.Asked || s.Trouble != ""
 	}
 	return false
@@ -65,15 +65,15 @@ type tally struct{ running, done, failed, left, toCome int }
 
 func (t *tally) add(s view.StageState) {
 	switch s.Status {
-	case machine.Running:
+	case step.Running:
 		t.running++
-	case machine.Succeeded, machine.Skipped:
+	case step.Succeeded, step.Skipped:
 		t.done++
-	case machine.Failed:
+	case step.Failed:
 		t.failed++
-	case machine.NotRun, machine.Cancelled:
+	case step.NotRun, step.Cancelled:
 		t.left++
-	case machine.Pending, machine.Waiting, machine.Stale, machine.UnknownStageStatus:
+	case step.Pending, step.Waiting, step.Stale, step.UnknownStageStatus:
 		t.toCome++
 	}
 }

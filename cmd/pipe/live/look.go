@@ -6,7 +6,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
 )
 
@@ -16,7 +16,7 @@ type look struct {
 
 	rule, mark, dots     string
 	top, tee, line, last string // joins the stages that run beside one another
-	glyphs               map[machine.StageStatus]string
+	glyphs               map[step.StageStatus]string
 }
 
 func newLook() *look {
@@ -28,10 +28,10 @@ func newLook() *look {
 		good:   lipgloss.NewStyle().Foreground(lipgloss.Green),
 		faint:  lipgloss.NewStyle().Faint(true),
 		rule:   "─", mark: "▲", dots: "…", top: "┌", tee: "├", line: "│", last: "└",
-		glyphs: map[machine.StageStatus]string{
-			machine.UnknownStageStatus: "·", machine.Pending: "·", machine.Waiting: "◦", machine.Running: "●",
-			machine.Succeeded: "✓", machine.Failed: "✗", machine.Skipped: "-", machine.NotRun: "-",
-			machine.Cancelled: "✗", machine.Stale: "·",
+		glyphs: map[step.StageStatus]string{
+			step.UnknownStageStatus: "·", step.Pending: "·", step.Waiting: "◦", step.Running: "●",
+			step.Succeeded: "✓", step.Failed: "✗", step.Skipped: "-", step.NotRun: "-",
+			step.Cancelled: "✗", step.Stale: "·",
 		},
 	}
 }
@@ -41,11 +41,11 @@ func (l *look) style(s view.StageState) lipgloss.Style {
 	switch {
 	case s.Asked:
 		return l.urgent
-	case s.Status == machine.Running:
+	case s.Status == step.Running:
 		return l.busy
-	case s.Status == machine.Failed:
+	case s.Status == step.Failed:
 		return l.bad
-	case s.Status == machine.Succeeded:
+	case s.Status == step.Succeeded:
 		return l.good
 	case isTrouble(s):
 		return lipgloss.NewStyle()

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"example.com/pipe/engine/feedback"
-	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
 )
 
@@ -22,11 +22,11 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 const (
 	runID = "01M8QFSX3VD9HRPCK7KWFZXPG4"
-	start = machine.Instant(1_764_547_200_000)
+	start = step.Instant(1_764_547_200_000)
 )
 
 // second is the moment so many seconds after the run began.
-func second(n int) machine.Instant { return start + machine.Instant(n)*1000 }
+func second(n int) step.Instant { return start + step.Instant(n)*1000 }
 
 // feature is a pipeline with three reviews side by side.
 func feature() *plan.Plan {
@@ -39,46 +39,46 @@ func feature() *plan.Plan {
 }
 
 // play gives the view of a run after records, one a second.
-func play(p *plan.Plan, recs ...machine.Record) (*view.Run, machine.Instant) {
+func play(p *plan.Plan, recs ...step.Record) (*view.Run, step.Instant) {
 	v := view.New(p)
 	v.SetHeld(true)
-	v.Apply(start, machine.RunStarted{Run: machine.RunInfo{Run: runID, Pipeline: p.Name, TaskID: "task-1", Jobs: 4}})
+	v.Apply(start, step.RunStarted{Run: step.RunInfo{Run: runID, Pipeline: p.Name, TaskID: "task-1", Jobs: 4}})
 	for i, rec := range recs {
 		v.Apply(second(i+1), rec)
 	}
 	return v, second(len(recs) + 1)
 }
 
-func began(path string, iteration, at int) machine.Record {
-	return machine.StageStarted{Stage: path, Iteration: iteration, Attempt: 1, Effect: "e", At: second(at)}
+func began(path string, iteration, at int) step.Record {
+	return step.StageStarted{Stage: path, Iteration: iteration, Attempt: 1, Effect: "e", At: second(at)}
 }
 
-func done(path string, iteration int, ms int64) machine.Record {
-	return machine.StageSucceeded{Stage: path, Iteration: iteration, Attempt: 1, Effect: "e", DurationMS: ms}
+func done(path string, iteration int, ms int64) step.Record {
+	return step.StageSucceeded{Stage: path, Iteration: iteration, Attempt: 1, Effect: "e", DurationMS: ms}
 }
 
 // roundTwo is the feature in its second round: three reviews run.
-func roundTwo() []machine.Record {
+func roundTwo() []step.Record {
 	item := feedback.Item{ID: "quality_review.1", Severity: feedback.Blocking, Status: feedback.Open,
 		File: "main.go", Line: 12, Description: "the error is dropped", Sources: []string{"quality_review"}}
-	return []machine.Record{
+	return []step.Record{
 		began("plan", 1, 0), done("plan", 1, 64_000), began("implement", 1, 2), done("implement", 1, 312_400),
-		began("quality_review", 1, 4), machine.ItemOpened{Item: item}, done("quality_review", 1, 41_000),
-		machine.FeedbackRouted{Source: "quality_review", Target: "implement", Action: feedback.ReImplement, Iteration: 2, MaxIterations: 3},
+		began("quality_review", 1, 4), step.ItemOpened{Item: item}, done("quality_review", 1, 41_000),
+		step.FeedbackRouted{Source: "quality_review", Target: "implement", Action: feedback.ReImplement, Iteration: 2, MaxIterations: 3},
 		began("implement", 2, 8), done("implement", 2, 100_900),
 		began("security_verify", 2, 10), began("observability_check", 2, 11), began("quality_review", 2, 12),
 	}
 }
 
 // escalation is a loop at its cap.
-func escalation() machine.Record {
+func escalation() step.Record {
 	var items []feedback.Item
 	for i := range 4 {
 		items = append(items, feedback.Item{ID: fmt.Sprintf("quality_review.%d", i+1), Severity: feedback.Blocking,
 			Status: feedback.Open, File: "main.go", Line: 10 + i, Sources: []string{"quality_review"},
 			Description: "the error of the write is dropped, so that a full disk goes unseen by whoever called it"})
 	}
-	return machine.EscalationRaised{Escalation: feedback.Escalation{ID: "x1", TaskID: "task-1", Sources: []string{"quality_review"},
+	return step.EscalationRaised{Escalation: feedback.Escalation{ID: "x1", TaskID: "task-1", Sources: []string{"quality_review"},
 		Target: "implement", Reason: feedback.ReasonIterationCap, Iterations: 3, Max: 3, Blocking: items}}
 }
 
@@ -91,7 +91,7 @@ type scene struct {
 
 func scenes() []scene {
 	var list []scene
-	add := func(name string, width, height int, p *plan.Plan, tails map[string][]string, recs ...machine.Record) {
+	add := func(name string, width, height int, p *plan.Plan, tails map[string][]string, recs ...step.Record) {
 		v, now := play(p, recs...)
 		list = append(list, scene{name, width, height, FrameOf(v, now, func(s view.StageState) []string { return tails[s.Path] })})
 	}
@@ -103,16 +103,16 @@ func scenes() []scene {
 	add("round-two-80x24", 80, 24, feature(), tails, roundTwo()...)
 	add("round-two-200x50", 200, 50, feature(), tails, roundTwo()...)
 	add("round-two-40x20", 40, 20, feature(), tails, roundTwo()...)
-	approval := []machine.Record{began("plan", 1, 0), done("plan", 1, 64_000), began("implement", 1, 2),
-		machine.ApprovalAsked{Stage: "publish", Iteration: 1, Message: "publish v1.2?\nit goes to everybody"}}
+	approval := []step.Record{began("plan", 1, 0), done("plan", 1, 64_000), began("implement", 1, 2),
+		step.ApprovalAsked{Stage: "publish", Iteration: 1, Message: "publish v1.2?\nit goes to everybody"}}
 	add("approval-beside-80x24", 80, 24, feature(), nil, approval...)
-	add("approval-40x20", 40, 20, feature(), nil, append(approval, done("implement", 1, 3), machine.RunWaiting{Reason: "approval"})...)
-	approval[3] = machine.ApprovalAsked{Stage: "publish", Iteration: 1, Message: strings.Repeat("say yes only when all of it was read, ", 12) +
+	add("approval-40x20", 40, 20, feature(), nil, append(approval, done("implement", 1, 3), step.RunWaiting{Reason: "approval"})...)
+	approval[3] = step.ApprovalAsked{Stage: "publish", Iteration: 1, Message: strings.Repeat("say yes only when all of it was read, ", 12) +
 		strings.Repeat("x", 100) + " end"}
 	add("approval-long-80x40", 80, 40, feature(), nil, approval...)
 	add("approval-long-80x14", 80, 14, feature(), nil, approval...)
 	paused := append(roundTwo(), done("security_verify", 2, 7_000), done("observability_check", 2, 8_000), done("quality_review", 2, 9_000),
-		escalation(), machine.RunPaused{Reason: feedback.ReasonIterationCap})
+		escalation(), step.RunPaused{Reason: feedback.ReasonIterationCap})
 	add("escalation-80x24", 80, 24, feature(), nil, paused...)
 	add("escalation-80x12", 80, 12, feature(), nil, paused...)
 	list = append(list, manyStages(), wideNames(), instances())
@@ -122,7 +122,7 @@ func scenes() []scene {
 // manyStages is a run of 40 stages in the middle.
 func manyStages() scene {
 	p := &plan.Plan{Name: "nightly"}
-	var recs []machine.Record
+	var recs []step.Record
 	tails := map[string][]string{}
 	for i := range 40 {
 		id := fmt.Sprintf("step_%02d", i+1)
@@ -130,7 +130,7 @@ func manyStages() scene {
 		switch {
 		case i == 5:
 			code := 2
-			recs = append(recs, began(id, 1, i), machine.StageFailed{Stage: id, Iteration: 1, Attempt: 1, Effect: "e",
+			recs = append(recs, began(id, 1, i), step.StageFailed{Stage: id, Iteration: 1, Attempt: 1, Effect: "e",
 				Class: "exit", ExitCode: &code, Message: "the tests of the parser failed", DurationMS: 1200})
 		case i < 24:
 			recs = append(recs, began(id, 1, i), done(id, 1, 1200))
@@ -147,7 +147,7 @@ func manyStages() scene {
 func wideNames() scene {
 	p := &plan.Plan{Name: "リリース", Graph: plan.Graph{Nodes: []plan.Node{{ID: "文書を書く段階の名前はとても長いです"}, {ID: "👩‍💻"}, {ID: "x"}}}}
 	v, now := play(p, began("文書を書く段階の名前はとても長いです", 1, 0), began("👩‍💻", 1, 1),
-		machine.RetryScheduled{Stage: "👩‍💻", Iteration: 1, Attempt: 2, Class: "exit", Message: strings.Repeat("失敗", 60)})
+		step.RetryScheduled{Stage: "👩‍💻", Iteration: 1, Attempt: 2, Class: "exit", Message: strings.Repeat("失敗", 60)})
 	return scene{"wide-characters-60x24", 60, 24, FrameOf(v, now, func(view.StageState) []string {
 		return []string{strings.Repeat("進捗👍", 40)}
 	})}
@@ -159,9 +159,9 @@ func instances() scene {
 	p := &plan.Plan{Name: "all", Graph: plan.Graph{Nodes: []plan.Node{
 		{ID: "each", ForEach: &plan.ForEach{}, Body: body}, {ID: "child", Body: body}, {ID: "last"},
 	}}}
-	v, now := play(p, machine.StageStarted{Stage: "each", Iteration: 1, Attempt: 1, At: second(0), Composite: true},
-		machine.StageStarted{Stage: "each[0]", Iteration: 1, Attempt: 1, At: second(0), Composite: true},
-		machine.StageStarted{Stage: "each[1]", Iteration: 1, Attempt: 1, At: second(0), Composite: true},
+	v, now := play(p, step.StageStarted{Stage: "each", Iteration: 1, Attempt: 1, At: second(0), Composite: true},
+		step.StageStarted{Stage: "each[0]", Iteration: 1, Attempt: 1, At: second(0), Composite: true},
+		step.StageStarted{Stage: "each[1]", Iteration: 1, Attempt: 1, At: second(0), Composite: true},
 		began("each[0]/build", 1, 1), began("each[1]/build", 1, 1), done("each[0]/build", 1, 900), began("each[0]/test", 1, 3))
 	return scene{"instances-80x24", 80, 24, FrameOf(v, now, func(view.StageState) []string { return []string{"compiling"} })}
 }
@@ -230,7 +230,7 @@ func TestAnyRegion(t *testing.T) {
 		f := Frame{Pipeline: text.Draw(t, "pipeline"), Run: runID, Status: "running", Now: second(9), Started: start, Tails: map[string][]string{}}
 		for i := range rapid.IntRange(0, 60).Draw(t, "stages") {
 			s := view.StageState{Path: fmt.Sprintf("s%d/%s", i, view.OneLine(text.Draw(t, "path"))), Iteration: 1, Took: 5,
-				Status:  machine.StageStatus(rapid.IntRange(0, int(machine.Stale)).Draw(t, "status")),
+				Status:  step.StageStatus(rapid.IntRange(0, int(step.Stale)).Draw(t, "status")),
 				Attempt: rapid.IntRange(0, 2).Draw(t, "attempt"), Asked: rapid.Bool().Draw(t, "asked"),
 				OpenItems: rapid.IntRange(0, 2).Draw(t, "items"), Trouble: view.OneLine(text.Draw(t, "trouble"))}
 			f.Stages = append(f.Stages, s)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"example.com/pipe/engine/machine"
+	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
 )
 
@@ -47,7 +47,7 @@ func (p *painter) choose(rows int) ([]int, string) {
 	var must, rest []int
 	running := 0
 	for i, s := range p.Stages {
-		if s.Status == machine.Running || isTrouble(s) {
+		if s.Status == step.Running || isTrouble(s) {
 			must = append(must, i)
 		} else {
 			rest = append(rest, i)
@@ -86,7 +86,7 @@ func (p *painter) rank(i int) int {
 		return 0
 	case isRunning(s):
 		return 1
-	case s.Status == machine.Failed:
+	case s.Status == step.Failed:
 		return 2
 	}
 	return 3
@@ -100,7 +100,7 @@ func (p *painter) around(must []int) int {
 			return cmp.Or(cmp.Compare(min(p.rank(a), 2), min(p.rank(b), 2)), cmp.Compare(a, b))
 		})
 	}
-	i := slices.IndexFunc(p.Stages, func(s view.StageState) bool { return s.Status == machine.Pending })
+	i := slices.IndexFunc(p.Stages, func(s view.StageState) bool { return s.Status == step.Pending })
 	if i < 0 {
 		return len(p.Stages)
 	}
@@ -203,7 +203,7 @@ func (p *painter) row(t *table, n int) string {
 		rest += "  " + r.remark
 	}
 	rest = strings.TrimRight(fit(rest, max(0, p.width-2-cells(head))), " ")
-	if r.Status != machine.Running && !isTrouble(r.StageState) {
+	if r.Status != step.Running && !isTrouble(r.StageState) {
 		rest = p.faint.Render(rest)
 	}
 	return r.beside + style.Render(head) + rest
@@ -230,7 +230,7 @@ func (p *painter) roundOf(s view.StageState) string {
 
 func (p *painter) timeOf(s view.StageState) string {
 	switch {
-	case s.Status == machine.Running && s.Since != 0:
+	case s.Status == step.Running && s.Since != 0:
 		return elapsed(p.Now.Since(s.Since))
 	case s.Took >= 0:
 		return view.Duration(s.Took)

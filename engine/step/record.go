@@ -1,4 +1,4 @@
-package machine
+package step
 
 import (
 	"example.com/pipe/engine/feedback"
