@@ -26,6 +26,9 @@ var retried = [...]stage.Class{
 }
 
 func findingsWithoutLoop(n int) string {
+	if n == 1 {
+		return "1 open blocking item, and no feedback_loop that sends it back"
+	}
 	return fmt.Sprintf("%d open blocking items, and no feedback_loop that sends them back", n)
 }
 
