@@ -1,8 +1,9 @@
 package machine
 
 import (
-	"example.com/pipe/engine/step"
 	"slices"
+
+	"example.com/pipe/engine/step"
 )
 
 // finish ends the run: well if nothing failed. What stands in its finally comes first.

@@ -1,9 +1,10 @@
 package machine
 
 import (
-	"example.com/pipe/engine/step"
 	"fmt"
 	"slices"
+
+	"example.com/pipe/engine/step"
 )
 
 // turns keeps order among the items of a for_each with max_parallel: those that are not under way wait for their turn.

@@ -1,8 +1,9 @@
 package machine
 
 import (
-	"example.com/pipe/engine/step"
 	"slices"
+
+	"example.com/pipe/engine/step"
 )
 
 // linkedWith gives the reviews that are linked with one, directly or through others, in plan order. Reviews
