@@ -287,7 +287,8 @@ func (c *checker) exhausted(path string) {
 		return // a composite, for one of its parts
 	}
 	pair := feedback.Pair{Source: path, Target: c.targetOf(path)}
-	if !slices.ContainsFunc(c.escalated, c.atCap) || !slices.Contains(c.escalated, pair) {
+	// Of a join, that which broke the contract of routings has no record of its own.
+	if !(slices.ContainsFunc(c.escalated, c.atCap) || c.plan.Routing != nil) || !slices.Contains(c.escalated, pair) {
 		c.breaks("only what is at its cap is exhausted, or in a join with that", "%s of %v", path, c.escalated)
 	}
 }
@@ -354,11 +355,24 @@ func (c *checker) othersOf(path string) int {
 	n := 0
 	group := path[:strings.LastIndexByte(path, '[')+1]
 	for p, s := range c.stages {
-		if p != path && strings.HasPrefix(p, group) && !strings.Contains(p[len(group):], "/") && s.status == step.Running {
+		if p != path && strings.HasPrefix(p, group) && !strings.Contains(p[len(group):], "/") && s.status == step.Running && c.goesOn(p) {
 			n++
 		}
 	}
 	return n
+}
+
+// goesOn reports whether a stage that started is under way: one whose try was interrupted waits for its turn.
+func (c *checker) goesOn(path string) bool {
+	if n, _, _, _ := c.node(path); n.Body != nil {
+		return true
+	}
+	for _, p := range c.open {
+		if p == path {
+			return true
+		}
+	}
+	return false
 }
 
 // startedApproved holds a stage that starts against the approval that it needs.
