@@ -19,7 +19,7 @@ func project(t *testing.T) (dir string, pipe func(args ...string) string) {
 	t.Helper()
 	for _, tool := range []string{"git", "bash", "python3"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("the examples need %s", tool)
+			built.Missing(t, tool)
 		}
 	}
 	base := t.TempDir()

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"testing"
 )
 
 // Command builds the command as "pipe" into a folder, with flags for `go build`.
@@ -24,6 +25,15 @@ func Command(dir string, flags ...string) error {
 		return fmt.Errorf("build the command: %w\n%s", err, out)
 	}
 	return nil
+}
+
+// Missing ends a test whose machine lacks what it needs: it is skipped, but in CI, which installs that, it fails.
+func Missing(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatalf("there is no %s, which CI should have installed", what)
+	}
+	t.Skipf("there is no %s", what)
 }
 
 // LookAtSources looks at all that the command may be built from, which is what makes the outcome of a test

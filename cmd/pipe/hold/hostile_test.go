@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf16"
+
+	"example.com/pipe/cmd/pipe/built"
 )
 
 // The bounds within which the command answers, whatever a file is: processor time, since the time of the
@@ -293,7 +295,7 @@ func TestInputsOfACommand(t *testing.T) {
 	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("there is no bash")
+		built.Missing(t, "bash")
 	}
 	p := newPlace(t, "pipelines/p.yaml", "name: p\nversion: 1\ninputs: {x: string}\nstages: [{id: a, run: 'echo \"got $X\"', env: {X: '${{ inputs.x }}'}}]\n")
 	for _, script := range []string{

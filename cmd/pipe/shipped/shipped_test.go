@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"example.com/pipe/cmd/pipe/built"
 )
 
 var update = flag.Bool("update", false, "write testdata/*.txt anew")
@@ -29,7 +31,7 @@ func TestRoutes(t *testing.T) {
 			t.Run(pipeline+"/"+lang, func(t *testing.T) {
 				t.Parallel()
 				if _, err := exec.LookPath("python3"); lang == "python" && err != nil {
-					t.Skip("there is no python3; CI installs it")
+					built.Missing(t, "python3")
 				}
 				routes := routesOf(pipeline)
 				told := make([]string, len(routes))
