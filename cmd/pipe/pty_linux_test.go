@@ -15,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"example.com/pipe/cmd/pipe/built"
 )
 
 // ptyRun is a command on a pseudo-terminal, with a screen that shows what it writes.
@@ -36,7 +38,7 @@ func startPty(t *testing.T, dir string, width, height int, env []string, args ..
 	t.Helper()
 	pty, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("this machine has no pseudo-terminals: %v", err)
+		built.Missing(t, "pseudo-terminal ("+err.Error()+")")
 	}
 	t.Cleanup(func() { pty.Close() })
 	if err := unix.IoctlSetPointerInt(int(pty.Fd()), unix.TIOCSPTLCK, 0); err != nil {

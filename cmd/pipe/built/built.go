@@ -27,11 +27,11 @@ func Command(dir string, flags ...string) error {
 	return nil
 }
 
-// Missing ends a test whose machine lacks what it needs: it is skipped, but in CI, which installs that, it fails.
+// Missing ends a test whose machine lacks what it needs: it is skipped, but in CI, which has that or installs it, it fails.
 func Missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
-		t.Fatalf("there is no %s, which CI should have installed", what)
+		t.Fatalf("there is no %s, which CI must have", what)
 	}
 	t.Skipf("there is no %s", what)
 }
