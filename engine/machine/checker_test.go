@@ -287,8 +287,7 @@ func (c *checker) exhausted(path string) {
 		return // a composite, for one of its parts
 	}
 	pair := feedback.Pair{Source: path, Target: c.targetOf(path)}
-	// Of a join, that which broke the contract of routings has no record of its own.
-	if !(slices.ContainsFunc(c.escalated, c.atCap) || c.plan.Routing != nil) || !slices.Contains(c.escalated, pair) {
+	if !slices.ContainsFunc(c.escalated, c.atCap) || !slices.Contains(c.escalated, pair) {
 		c.breaks("only what is at its cap is exhausted, or in a join with that", "%s of %v", path, c.escalated)
 	}
 }

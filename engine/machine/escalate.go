@@ -27,16 +27,28 @@ func (d *decider) exhausted(sources, join []*instance, rule string) {
 	} else if why = d.nobodyAsked(sources[0].frame); why != "" {
 		fails = join
 	}
-	join = slices.DeleteFunc(slices.Clone(join), func(i *instance) bool { return !d.routed(i, feedback.Escalate, rule) })
+	if d.breaksContract(join) {
+		return // the run fails: nobody is asked about the rest
+	}
+	for _, i := range join {
+		d.routed(i, feedback.Escalate, rule)
+	}
 	for _, i := range fails {
-		if !slices.Contains(join, i) {
-			continue // failed already
-		}
 		d.fail(i, failure{class: string(stage.Findings), reason: rule, message: "the loop is exhausted (" + rule + "); " + why})
 	}
-	if len(fails) == 0 && len(join) > 0 {
+	if len(fails) == 0 {
 		d.escalate(join, rule)
 	}
+}
+
+// breaksContract holds reviews that are to be escalated together against the contract of routings, before any of
+// them is routed. It reports whether one breaks it, and has failed.
+func (d *decider) breaksContract(join []*instance) bool {
+	broken := false
+	for _, i := range join {
+		broken = !d.keepsContract(i, feedback.Escalate, d.s.loopOf(i).counter) || broken
+	}
+	return broken
 }
 
 // escalate asks a person what to do with the open blocking items of reviews.
