@@ -65,8 +65,13 @@ func isUTF16(f *source.File, diags *diag.List) bool {
 	return true
 }
 
+// maxUnreadable is how many characters that have no place in YAML a text may have that is read all the same;
+// what has more of them is no text with a slip in it.
+const maxUnreadable = 100
+
 // clean returns the text with each character that YAML has no place for replaced by U+FFFD, so that the
-// rest can be read and columns stay as they are. It reports the first of them and how many there are.
+// rest can be read and columns stay as they are. It reports the first of them and how many there are. Of
+// what is no text nothing is left.
 func clean(f *source.File, diags *diag.List) string {
 	text := f.Text()
 	if isUTF16(f, diags) {
@@ -95,6 +100,9 @@ func clean(f *source.File, diags *diag.List) string {
 	d.Help = "save the file as UTF-8 text; inside double quotes a character can be written as an escape such as \"\\u2028\""
 	if n > 1 {
 		d.Message += " (" + plural(n-1, "more such character") + " in this file)"
+	}
+	if n > maxUnreadable {
+		return ""
 	}
 	return replace(text)
 }
