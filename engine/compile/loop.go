@@ -14,6 +14,8 @@ import (
 // The defaults of a feedback loop.
 const (
 	defaultMaxIterations = 2
+	defaultSameItem      = 2
+	defaultDisputed      = 2
 	defaultOnExhausted   = plan.Escalate
 	defaultRerun         = plan.Downstream
 )
@@ -73,6 +75,7 @@ func (c *compiler) loop(i int) {
 	out.OnExhausted = pickWord(defaultOnExhausted, def.OnExhausted, l.OnExhausted)
 	out.Rerun = pickWord(defaultRerun, def.Rerun, l.Rerun)
 	out.OnReject = key == "on_reject"
+	out.Convergence = plan.Convergence{SameItem: defaultSameItem, Disputed: defaultDisputed, NoChange: true}
 	if out.Target < 0 {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/feedback/envelope"
 	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
@@ -62,11 +63,14 @@ func (f *folder) slash(name string) string { return filepath.ToSlash(filepath.Jo
 
 // input is what PIPE_INPUT names. Effect tells a later process of ours whose folder this is.
 type input struct {
-	Protocol  int             `json:"protocol"`
-	Stage     string          `json:"stage"`
-	Kind      string          `json:"kind"`
-	Config    *value.Object   `json:"config"`
-	Inputs    *value.Object   `json:"inputs"`
+	Protocol  int                      `json:"protocol"`
+	Stage     string                   `json:"stage"`
+	Kind      string                   `json:"kind"`
+	Config    *value.Object            `json:"config"`
+	Inputs    *value.Object            `json:"inputs"`
+	Envelope  *envelope.Envelope       `json:"envelope"`            // null: no work is sent to the stage
+	Discovery *envelope.DiscoveryInput `json:"discovery,omitempty"` // of a stage that only looks around
+
 	Brief     string          `json:"brief"`
 	OpenItems []feedback.Item `json:"open_items"`
 	Deadline  *string         `json:"deadline"` // null: no limit
@@ -112,7 +116,7 @@ func (f *folder) prepare(parents *parents, as shown, s *step.StageStarted, deadl
 func (f *folder) write(as shown, s *step.StageStarted, deadline time.Time) error {
 	in := input{
 		Protocol: protocol, Stage: s.Stage, Kind: as.kind, Config: as.config, Inputs: orEmpty(s.Inputs),
-		Brief: s.Brief, OpenItems: s.OpenItems, Effect: s.Effect,
+		Envelope: s.Envelope, Discovery: s.Discovery, Brief: s.Brief, OpenItems: s.OpenItems, Effect: s.Effect,
 	}
 	if in.OpenItems == nil {
 		in.OpenItems = []feedback.Item{}

@@ -55,7 +55,7 @@ func (t *try) read(out *stage.Outcome) step.StageEnded {
 	if class != stage.OK {
 		return fail(class, why)
 	}
-	ended.Outputs, ended.Result = outputs, result
+	ended.Outputs, ended.Result, ended.Diagnosis = outputs, result, out.Diagnosis
 	return ended
 }
 

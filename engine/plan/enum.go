@@ -47,6 +47,20 @@ const (
 	FailStage
 )
 
+// RollbackStrategy says how what a stage did is undone.
+type RollbackStrategy uint8
+
+// How what a stage did is undone: the commits made since are reverted, files are put back, what the run remembers
+// of the stage is cleared away, a person is told, or a script does it.
+const (
+	UnknownRollback RollbackStrategy = iota
+	GitRevert
+	FileRestore
+	MemoryCleanup
+	Manual
+	RunScript
+)
+
 // Workspace says where a run works.
 type Workspace uint8
 

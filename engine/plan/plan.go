@@ -35,6 +35,7 @@ type Plan struct {
 	Unattended bool        `json:"unattended,omitempty"`
 	Escalation *Escalation `json:"escalation,omitempty"`
 	Routing    *Contract   `json:"routing,omitempty"` // evaluated at every routing: cross-stage-feedback
+	Task       *Task       `json:"task,omitempty"`
 }
 
 // Graph is a set of stages with their order: nodes stand in the order of the document.
@@ -117,6 +118,9 @@ type Node struct {
 
 	Contract     string     `json:"contract,omitempty"` // its checks are among the node's
 	Cache        bool       `json:"cache,omitempty"`
+	Discovery    bool       `json:"discovery,omitempty"` // it gets the run's task in PIPE_INPUT
+	Refine       *Refine    `json:"refine,omitempty"`    // of the validation of a refine loop, a node of its own
+	Rollback     *Rollback  `json:"rollback,omitempty"`
 	AllowedPaths []Template `json:"allowed_paths,omitempty"` // globs; none: all
 }
 
@@ -127,14 +131,54 @@ type Loop struct {
 	OnExhausted   OnExhausted `json:"on_exhausted"`
 	Rerun         Rerun       `json:"rerun"`
 	OnReject      bool        `json:"on_reject,omitempty"` // taken when a person rejects the approval, not on findings
+
+	// Self says that it is the loop of a stage with itself: the source is the stage's verifiers, or the
+	// validation of its refine loop, a node that stands behind the stage ("implement/verifiers",
+	// "plan/validate") and that all who need the stage need too. It counts anew each time that anything else
+	// makes the stage run again.
+	Self bool `json:"self,omitempty"`
+
+	Convergence Convergence `json:"convergence"`
+}
+
+// Convergence is the rules that end a loop before its cap.
+type Convergence struct {
+	SameItem    int  `json:"same_item"`              // rounds in a row in which an item was not fixed; 0: off
+	Disputed    int  `json:"disputed"`               // how often the target disputed one item; 0: off
+	NoChange    bool `json:"no_change"`              // the target left tree and outputs as they were
+	RatchetFrom int  `json:"ratchet_from,omitempty"` // from this iteration a new item blocks only on changed lines; 0: off
+}
+
+// Task is what a run works on, evaluated from its inputs when it starts.
+type Task struct {
+	Key      Template   `json:"key"`
+	Body     *Template  `json:"body,omitempty"`
+	BodyFile *Template  `json:"body_file,omitempty"` // relative to the workspace; instead of Body
+	Repos    []Template `json:"repos,omitempty"`
+}
+
+// Refine says what a refine loop is called, and where its findings are kept for people and for the create step.
+type Refine struct {
+	Name         string    `json:"name"`                    // "plan": the ledger of its attempts is planRefinement in status.json
+	FeedbackFile *Template `json:"feedback_file,omitempty"` // relative to the workspace
+}
+
+// Rollback says how what a stage did is undone when the run fails.
+type Rollback struct {
+	Strategy    RollbackStrategy `json:"strategy"`
+	Description string           `json:"description,omitempty"`
+	Run         string           `json:"run,omitempty"` // a script: of the strategy run
+	Env         []Binding        `json:"env,omitempty"` // of the script
 }
 
 // Feedback says where the items of a review are read from.
 type Feedback struct {
-	Format      string `json:"format"`            // items, go-test, go-vet, lines, junit, sarif, rdjson, rdjsonl
+	Format      string `json:"format"`            // one of convert.Formats
 	Path        string `json:"path,omitempty"`    // relative to the workspace; below StageDirVar: to the scratch folder of the try
 	Pattern     string `json:"pattern,omitempty"` // of lines
 	OKExitCodes []int  `json:"ok_exit_codes"`     // null: any
+
+	Severity map[string]string `json:"severity,omitempty"` // by the tool's own word, in lower case: blocking, advisory or informational; only looked up
 }
 
 // StageDirVar is how a path of a report begins that lies in the scratch folder of a try, as scripts know it:

@@ -14,6 +14,7 @@ var (
 	backoffWords      = [...]string{"", "exponential", "linear", "fixed"}
 	onInterruptWords  = [...]string{"", "rerun", "ask", "fail"}
 	workspaceWords    = [...]string{"", "in_place", "worktree"}
+	rollbackWords     = [...]string{"", "git_revert", "file_restore", "memory_cleanup", "manual", "run"}
 	onTimeoutWords    = [...]string{"", "reject", "approve", "fail"}
 	onRejectWords     = [...]string{"", "fail", "skip", "return"}
 	onEscalationWords = [...]string{"", "escalate", "fail", "findings"}
@@ -101,6 +102,19 @@ func (o OnInterrupt) MarshalText() ([]byte, error) {
 // UnmarshalText reads an action's word.
 func (o *OnInterrupt) UnmarshalText(b []byte) error {
 	return unmarshalWord(onInterruptWords[:], o, "on_interrupt", b)
+}
+
+// String gives the word of the strategy, such as file_restore.
+func (s RollbackStrategy) String() string { return word(rollbackWords[:], s) }
+
+// MarshalText gives the word of the strategy; the zero value's is empty.
+func (s RollbackStrategy) MarshalText() ([]byte, error) {
+	return marshalWord(rollbackWords[:], s, "rollback strategy")
+}
+
+// UnmarshalText reads a strategy's word.
+func (s *RollbackStrategy) UnmarshalText(b []byte) error {
+	return unmarshalWord(rollbackWords[:], s, "rollback strategy", b)
 }
 
 // String gives the word of the place: in_place or worktree.

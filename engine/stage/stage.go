@@ -13,6 +13,7 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/feedback/envelope"
 	"example.com/pipe/engine/source"
 	"example.com/pipe/engine/value"
 )
@@ -86,6 +87,9 @@ type Call struct {
 	Brief  string
 	Items  []feedback.Item // open items handed to the stage
 
+	Envelope  *envelope.Envelope       // with work that is sent to the stage; nil: none is
+	Discovery *envelope.DiscoveryInput // of a stage that only looks around
+
 	Env       []string  // the whole environment, PIPE_ variables included
 	Dir       string    // absolute; inside the workspace
 	Workspace string    // absolute
@@ -100,4 +104,6 @@ type Outcome struct {
 	Message  string // one line, for people: why it failed
 	Outputs  *value.Object
 	Result   *feedback.Result // items and replies given on the result channel; nil: none there
+
+	Diagnosis *envelope.Diagnosis // what a review learnt beside its items
 }

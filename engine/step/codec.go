@@ -89,6 +89,8 @@ func newEvent(name string) (any, func() Event) {
 		return event[Notified]()
 	case "tree_read":
 		return event[TreeRead]()
+	case "rolled_back":
+		return event[RolledBack]()
 	case "resumed":
 		return event[Resumed]()
 	case "answer":
@@ -164,6 +166,10 @@ func newRecord(name string) (any, func() Record) {
 		return record[FinallyStarted]()
 	case "finally.finished":
 		return record[FinallyFinished]()
+	case "rollback.started":
+		return record[RollbackStarted]()
+	case "rollback.finished":
+		return record[RollbackFinished]()
 	case "answer.refused":
 		return record[AnswerRefused]()
 	case "event.ignored":
@@ -205,5 +211,7 @@ func (NotifyStarted) RecordType() string     { return "notify.started" }
 func (NotifyFinished) RecordType() string    { return "notify.finished" }
 func (FinallyStarted) RecordType() string    { return "finally.started" }
 func (FinallyFinished) RecordType() string   { return "finally.finished" }
+func (RollbackStarted) RecordType() string   { return "rollback.started" }
+func (RollbackFinished) RecordType() string  { return "rollback.finished" }
 func (AnswerRefused) RecordType() string     { return "answer.refused" }
 func (EventIgnored) RecordType() string      { return "event.ignored" }

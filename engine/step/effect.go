@@ -37,9 +37,15 @@ type Notify struct {
 	Run        string // the script
 }
 
+// Rollback undoes what a stage did. It is answered by RolledBack.
+type Rollback struct {
+	Started *RollbackStarted
+}
+
 // EffectID implements Effect.
 func (e Dispatch) EffectID() string { return e.Started.Effect }
 func (e Stop) EffectID() string     { return e.Effect }
 func (e Timer) EffectID() string    { return e.Effect }
 func (e ReadTree) EffectID() string { return e.Effect }
 func (e Notify) EffectID() string   { return e.Effect }
+func (e Rollback) EffectID() string { return e.Started.Effect }

@@ -2,6 +2,7 @@ package step
 
 import (
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/feedback/envelope"
 	"example.com/pipe/engine/value"
 )
 
@@ -28,6 +29,14 @@ type Start struct {
 	Run    RunInfo            `json:"run"`
 	Inputs *value.Object      `json:"inputs,omitempty"` // as given and already of their declared types; defaults are the machine's
 	Loops  []feedback.Counter `json:"loops,omitempty"`  // where the loops of an earlier run of the same task stood
+	Task   *envelope.Issue    `json:"task,omitempty"`   // what the run works on, where the pipeline has a task
+	Prior  []History          `json:"prior,omitempty"`  // how often earlier runs of the same task sent work back, and why
+}
+
+// History is how often work was sent back to a stage, and why.
+type History struct {
+	Target  string                 `json:"target"` // path of the stage
+	Defects []envelope.PriorDefect `json:"defects"`
 }
 
 // StageEnded answers a Dispatch: the try ended, well or not.
@@ -42,6 +51,16 @@ type StageEnded struct {
 	Result     *feedback.Result `json:"result,omitempty"` // normalised; nil: the stage gave none
 	Tree       *Tree            `json:"tree,omitempty"`   // after the try, where the Dispatch asked for it
 	Cached     bool             `json:"cached,omitempty"` // nothing ran: this is what an equal execution gave earlier
+
+	Diagnosis *envelope.Diagnosis `json:"diagnosis,omitempty"` // what a review learnt beside its items
+	Lines     []Lines             `json:"lines,omitempty"`     // what differs from the tree that Since of the Dispatch names, in files that items name
+}
+
+// Lines is a range of lines of a file that were changed or added.
+type Lines struct {
+	File  string `json:"file"`
+	First int    `json:"first"` // 1-based
+	Last  int    `json:"last"`
 }
 
 // StageLost answers a Dispatch whose try our own death, or Ctrl-C, ended.
@@ -81,7 +100,18 @@ type Tree struct {
 // Resumed says that a process has taken over the run.
 type Resumed struct {
 	At    Instant `json:"at"`
-	Ended int     `json:"ended"` // processes of the run that were still alive and were ended
+	Ended int     `json:"ended"`          // processes of the run that were still alive and were ended
+	Tree  *Tree   `json:"tree,omitempty"` // the workspace as it is found; nil: nobody looked
+}
+
+// RolledBack answers a Rollback.
+type RolledBack struct {
+	At       Instant  `json:"at"`
+	Effect   string   `json:"effect"`
+	Class    string   `json:"class,omitempty"`    // of stage.Class; "" is success
+	Message  string   `json:"message,omitempty"`  // one line for people: what was done, what was not, or what they must do
+	Recovery string   `json:"recovery,omitempty"` // the git ref, or the folder, that holds what was there before
+	Files    []string `json:"files,omitempty"`    // that were put back, sorted
 }
 
 // AnswerKind says what an Answer asks for.
@@ -108,13 +138,14 @@ type Answer struct {
 	Escalation string        `json:"escalation,omitempty"` // the one that was seen; "": whatever is open
 	By         string        `json:"by"`
 	Reason     string        `json:"reason,omitempty"`
-	Note       string        `json:"note,omitempty"`    // of refer-back
-	To         string        `json:"to,omitempty"`      // of refer-back: path; "": the loop's target
-	Rounds     int           `json:"rounds,omitempty"`  // of retry and refer-back: added to the caps; 0 means 1
-	Items      []string      `json:"items,omitempty"`   // of override: ids; none: all of the escalation
-	Outputs    *value.Object `json:"outputs,omitempty"` // of override of an interrupted stage
-	Tree       Tree          `json:"tree"`              // when the answer is taken
-	Live       bool          `json:"live"`              // the process that takes it also carries the run on; if not, nothing starts until Resumed
+	Note       string        `json:"note,omitempty"`     // of refer-back
+	To         string        `json:"to,omitempty"`       // of refer-back: path; "": the loop's target
+	Rounds     int           `json:"rounds,omitempty"`   // of retry and refer-back: added to the caps; 0 means 1
+	Items      []string      `json:"items,omitempty"`    // of override: ids; none: all of the escalation
+	Outputs    *value.Object `json:"outputs,omitempty"`  // of override of an interrupted stage
+	Rollback   bool          `json:"rollback,omitempty"` // of abort and cancel: what the stages did is undone
+	Tree       Tree          `json:"tree"`               // when the answer is taken
+	Live       bool          `json:"live"`               // the process that takes it also carries the run on; if not, nothing starts until Resumed
 }
 
 // EventType implements Event.
@@ -124,6 +155,7 @@ func (StageLost) EventType() string  { return "stage_lost" }
 func (TimerFired) EventType() string { return "timer_fired" }
 func (Notified) EventType() string   { return "notified" }
 func (TreeRead) EventType() string   { return "tree_read" }
+func (RolledBack) EventType() string { return "rolled_back" }
 func (Resumed) EventType() string    { return "resumed" }
 func (Answer) EventType() string     { return "answer" }
 
@@ -134,5 +166,6 @@ func (e StageLost) When() Instant  { return e.At }
 func (e TimerFired) When() Instant { return e.At }
 func (e Notified) When() Instant   { return e.At }
 func (e TreeRead) When() Instant   { return e.At }
+func (e RolledBack) When() Instant { return e.At }
 func (e Resumed) When() Instant    { return e.At }
 func (e Answer) When() Instant     { return e.At }

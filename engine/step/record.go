@@ -2,6 +2,7 @@ package step
 
 import (
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/feedback/envelope"
 	"example.com/pipe/engine/value"
 )
 
@@ -17,6 +18,8 @@ type RunStarted struct {
 	At     Instant            `json:"at"`
 	Inputs *value.Object      `json:"inputs"`
 	Loops  []feedback.Counter `json:"loops,omitempty"`
+	Task   *envelope.Issue    `json:"task,omitempty"`
+	Prior  []History          `json:"prior,omitempty"`
 }
 
 // RunWaiting says that nothing can go on before an approval is answered.
@@ -45,6 +48,8 @@ type RunCancelling struct {
 	Reason  string  `json:"reason"`            // "cancelled", "aborted"
 	Why     string  `json:"why,omitempty"`     // in a person's words; those of an abort are in the escalation's record
 	Finally bool    `json:"finally,omitempty"` // what stands in finally is stopped as well, and what is left of it does not start
+
+	Rollback bool `json:"rollback,omitempty"` // what the stages did is undone
 }
 
 // RunFinished is the last record of a run.
@@ -78,6 +83,10 @@ type StageStarted struct {
 	AllowedPaths []string        `json:"allowed_paths,omitempty"` // globs
 	Items        value.List      `json:"items,omitempty"`         // of a for_each: one instance each
 	Composite    bool            `json:"composite,omitempty"`
+
+	Envelope  *envelope.Envelope       `json:"envelope,omitempty"`  // with work that is sent to it
+	Discovery *envelope.DiscoveryInput `json:"discovery,omitempty"` // of a stage that only looks around
+	Since     string                   `json:"since,omitempty"`     // tree of the last review: the outcome must carry the lines changed since, where items name them
 }
 
 // StageSucceeded says that a stage gave what it must.
@@ -155,6 +164,7 @@ type StageStale struct {
 	At     Instant    `json:"at"`
 	Cause  StaleCause `json:"cause"`
 	Cancel bool       `json:"cancel,omitempty"` // its running try is stopped first
+	Anew   bool       `json:"anew,omitempty"`   // of the source of a stage's loop with itself: it counts from 1 again
 }
 
 // RetryScheduled says that a failed try is made again.
@@ -217,6 +227,8 @@ type FeedbackReceived struct {
 	Summary  string   `json:"summary,omitempty"`
 	Given    []string `json:"given,omitempty"`    // ids that the result gave or confirmed and that are open and blocking
 	Disputed int      `json:"disputed,omitempty"` // items that a target disputed
+
+	Diagnosis *envelope.Diagnosis `json:"diagnosis,omitempty"` // what the review learnt beside its items
 }
 
 // FeedbackRouted says what follows from a review.
@@ -326,6 +338,27 @@ type FinallyFinished struct {
 	Stage  string    `json:"stage,omitempty"`
 	Status RunStatus `json:"status"` // what came of it: succeeded, failed or cancelled
 	At     Instant   `json:"at"`
+}
+
+// RollbackStarted says that what a stage did is being undone.
+type RollbackStarted struct {
+	Effect   string        `json:"effect"`
+	Stage    string        `json:"stage"`
+	Strategy string        `json:"strategy"`
+	At       Instant       `json:"at"`
+	Base     string        `json:"base,omitempty"` // tree before the stage's first try, where the strategy asks for it
+	Env      *value.Object `json:"env,omitempty"`  // of a script: name → string
+}
+
+// RollbackFinished says what came of it.
+type RollbackFinished struct {
+	Effect   string   `json:"effect"`
+	Stage    string   `json:"stage"`
+	At       Instant  `json:"at"`
+	Class    string   `json:"class,omitempty"` // "" is success
+	Message  string   `json:"message,omitempty"`
+	Recovery string   `json:"recovery,omitempty"` // the git ref, or the folder, that holds what was there before
+	Files    []string `json:"files,omitempty"`
 }
 
 // AnswerRefused says why an answer had no effect.
