@@ -15,6 +15,8 @@ const (
 	ReasonNoChange     = "no_change"
 	ReasonDisputed     = "disputed"
 	ReasonInterrupted  = "interrupted"
+	// ReasonAttemptFailed is no rule: it says of a stage that its failure is an attempt of its refine loop.
+	ReasonAttemptFailed = "attempt_failed"
 )
 
 // HistoryEntry is what one review led to.

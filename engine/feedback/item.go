@@ -76,6 +76,10 @@ type Reply struct {
 // PriorAllFixed as a result's Prior says that all earlier items are fixed.
 const PriorAllFixed = "all_fixed"
 
+// PriorUnseen as a result's Prior says that nothing was looked at: earlier items stay as they are. No document says
+// it; the engine does, for a review that could not look.
+const PriorUnseen = "unseen"
+
 // Result is what a review, or a target, said in one execution.
 type Result struct {
 	Summary string  `json:"summary,omitempty"`

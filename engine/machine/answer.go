@@ -154,9 +154,7 @@ func (d *decider) decideRetry(e *escalation, a step.Answer, r step.EscalationDec
 		d.staleBehindTargets(e.target.frame)
 	}
 	for _, i := range e.sources {
-		if i.status != step.Stale && i.status != step.Pending {
-			d.stale(i, step.ByDecision)
-		}
+		d.reviewsAgain(i)
 	}
 	return true
 }

@@ -253,6 +253,9 @@ func (s *state) reset(i *instance) {
 	s.clearApproval(i)
 	i.status = step.Pending
 	i.came, i.next, i.startTree, i.redo = false, 0, nil, nil
+	if i.isSelf() && !i.isGroup() {
+		s.countAnew(i)
+	}
 	s.refresh(i)
 }
 
@@ -267,6 +270,7 @@ func (s *state) applySucceeded(r *step.StageSucceeded) {
 	i.accepted = r.Reason == byOverride
 	s.settle(i, step.Succeeded)
 	s.setUnrouted(i, i.isSource() && !i.accepted)
+	s.holdForVerifier(i)
 }
 
 func (s *state) applyFailed(r *step.StageFailed) {
@@ -322,6 +326,9 @@ func (s *state) applyInterrupted(r step.StageInterrupted) {
 
 func (s *state) applyStale(r step.StageStale) {
 	i := s.at(r.Stage)
+	if r.Anew {
+		s.countAnew(i)
+	}
 	if r.Cancel {
 		i.stopping = true
 		s.stopping++

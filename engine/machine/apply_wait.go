@@ -175,6 +175,10 @@ func (s *state) applyDecided(r step.EscalationDecided) {
 		switch r.Decision {
 		case decisionRetry:
 			l.counter.Cap += r.Rounds
+			if i.node.Refine != nil { // one more attempt
+				l.counter.Iteration++
+				l.pending = ids(s.ledger.OpenBlocking(i.path))
+			}
 		case decisionReferBack:
 			l.counter.Cap += r.Rounds
 			l.counter.Iteration++

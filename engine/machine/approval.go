@@ -101,7 +101,7 @@ func mayNot(i *instance, by string) string {
 func (d *decider) approve(i *instance, r step.ApprovalAnswered) {
 	d.emit(r)
 	if i.returns() && len(d.s.ledger.Open(i.path)) > 0 {
-		d.takeResult(i, &feedback.Result{})
+		d.takeResult(i, &feedback.Result{}, nil)
 	}
 }
 
@@ -126,7 +126,7 @@ func (d *decider) reject(i *instance, r step.ApprovalAnswered) {
 		}
 		d.takeResult(i, &feedback.Result{Items: []feedback.Item{{
 			Severity: feedback.Blocking, Description: message, SourceAgent: r.By, Fingerprint: evidence,
-		}}})
+		}}}, nil)
 		d.emit(step.StageRejected{Stage: i.path, Iteration: i.iteration, At: d.at})
 	default:
 		d.fail(i, failure{class: string(stage.Rejected), message: message})

@@ -35,7 +35,7 @@ func (d *decider) closeComposite(i *instance) {
 		d.failWhole(i, bad)
 		return
 	case i.isSource() && !i.returns(), i.node.OnEscalation == plan.EscalationFinds && len(d.s.ledger.Open(i.path)) > 0:
-		d.takeResult(i, &feedback.Result{}) // nothing is open inside, so what it gave before is settled
+		d.takeResult(i, &feedback.Result{}, nil) // nothing is open inside, so what it gave before is settled
 	}
 	if n := len(d.s.ledger.OpenBlocking(i.path)); n > 0 && (!i.isSource() || i.returns()) {
 		d.failWhole(i, failure{class: string(stage.Findings), message: findingsWithoutLoop(n)})
@@ -169,7 +169,7 @@ func (d *decider) takeFindings(i *instance) {
 		}
 	}
 	d.change(d.s.ledger.Withdraw(taken, fmt.Sprintf("taken over by %q", i.path)))
-	d.takeResult(i, &feedback.Result{Items: found})
+	d.takeResult(i, &feedback.Result{Items: found}, nil)
 }
 
 // nobodyAsked reports why no person is asked about what could not be resolved in a frame; "" if one is.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/feedback/envelope"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/stage"
 	"example.com/pipe/engine/step"
@@ -228,7 +229,7 @@ func (d *decider) stageEnded(i *instance, e step.StageEnded) {
 		d.tryFailed(i, f)
 		return
 	}
-	d.takeResult(i, e.Result)
+	d.takeResult(i, e.Result, e.Diagnosis)
 	if why := d.postChecks(i, e); why != "" {
 		f.class, f.message = string(stage.FailedCheck), why
 		d.tryFailed(i, f)
@@ -248,13 +249,14 @@ func (d *decider) stageEnded(i *instance, e step.StageEnded) {
 	}
 }
 
-// takeResult takes in what a stage said: a review's items and replies, a target's disputes.
-func (d *decider) takeResult(i *instance, r *feedback.Result) {
+// takeResult takes in what a stage said: a review's items and replies, with what it learnt beside them; a target's
+// disputes.
+func (d *decider) takeResult(i *instance, r *feedback.Result, learnt *envelope.Diagnosis) {
 	if r == nil {
 		return
 	}
 	round := i.iteration
-	rec := step.FeedbackReceived{Source: i.path, At: d.at, Items: len(r.Items), Summary: r.Summary}
+	rec := step.FeedbackReceived{Source: i.path, At: d.at, Items: len(r.Items), Summary: r.Summary, Diagnosis: learnt}
 	if i.isSource() {
 		l := d.s.loopOf(i)
 		round, rec.Target = l.counter.Iteration, l.counter.Target

@@ -36,7 +36,9 @@ func findingsWithoutLoop(n int) string {
 func (d *decider) tryFailed(i *instance, f failure) {
 	r := i.node.Retry
 	if i.attempt >= r.MaxAttempts || !retries(r, f.class) {
-		d.fail(i, f)
+		if !d.attemptFailed(i, f) {
+			d.fail(i, f)
+		}
 		return
 	}
 	d.emit(step.RetryScheduled{

@@ -18,6 +18,7 @@ type graph struct {
 	whole      map[int]set   // of those, the ones that run again as a whole when one item of a for_each does
 	joins      map[int][]int // by source: all sources that a routing of one could ever concern, itself included, ascending
 	itemwise   set           // sources all of whose joins stay within one item of a for_each
+	verifiers  map[int]int   // by node: the one that verifies its work
 	bodies     map[int]*graph
 	final      *graph // what stands in finally; nil: nothing
 	first      int    // the place of the first node among those of the graph and its finally
@@ -68,6 +69,7 @@ func newGraph(p *plan.Graph) *graph {
 		g.final = newGraph(p.Finally)
 		g.final.first = len(p.Nodes)
 	}
+	g.verifiers = verifiersOf(p)
 	g.joinSources()
 	return g
 }

@@ -12,7 +12,7 @@ func (d *decider) restart(t *instance, sources []*instance) {
 	again := d.rerun(t, sources)
 	d.stale(t, step.ByFeedback)
 	for _, i := range again {
-		d.stale(i, step.ByUpstream)
+		d.staleAnew(i, step.ByUpstream, countsAnew(i, sources))
 	}
 	d.dropBehindFailed(again)
 }
@@ -65,7 +65,10 @@ func pathOnly(g *graph, t *instance, sources []*instance) set {
 }
 
 // stale makes an instance run again, with all its parts; a try that runs is stopped first.
-func (d *decider) stale(i *instance, cause step.StaleCause) {
+func (d *decider) stale(i *instance, cause step.StaleCause) { d.staleAnew(i, cause, false) }
+
+// staleAnew does what stale does; anew says that i's loop, that of a stage with itself, begins at 1 again.
+func (d *decider) staleAnew(i *instance, cause step.StaleCause, anew bool) {
 	if i.status == step.Pending && i.iteration == 0 && i.redo == nil {
 		return // it never came to its start
 	}
@@ -78,7 +81,7 @@ func (d *decider) stale(i *instance, cause step.StaleCause) {
 	if running && i.stopping {
 		return
 	}
-	d.emit(step.StageStale{Stage: i.path, At: d.at, Cause: cause, Cancel: running})
+	d.emit(step.StageStale{Stage: i.path, At: d.at, Cause: cause, Cancel: running, Anew: anew})
 }
 
 // parts gives what a composite consists of.

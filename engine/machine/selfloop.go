@@ -1,0 +1,99 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/step"
+)
+
+// The loop of a stage with itself: what verifies its work is a review right behind it, which all who need the
+// stage need too. It is a loop like any other, but for what is in this file.
+
+// isSelf reports whether i is the source of a stage's loop with itself.
+func (i *instance) isSelf() bool { return i.node.Loop != nil && i.node.Loop.Self }
+
+// verifier gives what verifies i's work, for the same item of a for_each; nil: nothing does.
+func (i *instance) verifier() *instance {
+	n, ok := i.frame.graph.verifiers[i.slot]
+	if !ok {
+		return nil
+	}
+	return itemOf(i.frame.slots[n], i.item)
+}
+
+// countsAnew reports whether a loop of a stage with itself begins at 1 again, since something other than itself
+// made the stage run again.
+func countsAnew(i *instance, sources []*instance) bool {
+	return i.isSelf() && !slices.Contains(sources, i)
+}
+
+// attemptFailed reports whether a try that failed for good is an attempt of a refine loop that failed: its failure is
+// what the validation finds, and the next attempt is made.
+func (d *decider) attemptFailed(i *instance, f failure) bool {
+	v := i.verifier()
+	if v == nil || v.node.Refine == nil || v.isGroup() || !isAttempt(f.class) {
+		return false
+	}
+	d.emit(step.StageFailed{
+		Stage: i.path, Iteration: i.iteration, Attempt: i.attempt, Effect: f.effect, At: d.at, Class: f.class,
+		ExitCode: f.exitCode, DurationMS: f.durationMS, Message: f.message, Reason: feedback.ReasonAttemptFailed,
+	})
+	d.takeResult(v, &feedback.Result{Prior: feedback.PriorUnseen, Items: []feedback.Item{{
+		Severity: feedback.Blocking, SourceAgent: i.path, Fingerprint: "attempt failed: " + f.class,
+		Description: fmt.Sprintf("the attempt failed (%s): %s", f.class, f.message),
+	}}}, nil)
+	d.routeJoin(&join{members: []*instance{v}, blocked: []*instance{v}})
+	return true
+}
+
+// isAttempt reports whether a class says that work was done and did not come to an end, and not that it could not
+// be done at all.
+func isAttempt(class string) bool {
+	switch stage.Class(class) {
+	case stage.Exit, stage.Signal, stage.Timeout, stage.Idle, stage.Protocol, stage.InvalidOutput, stage.FailedCheck, stage.Findings:
+		return true
+	}
+	return false
+}
+
+// reviewsAgain lets a review that escalated run again after work by hand; of a refine loop that is one more attempt.
+func (d *decider) reviewsAgain(i *instance) {
+	if i.node.Refine != nil {
+		d.restart(i.target(), []*instance{i})
+		return
+	}
+	if i.status != step.Stale && i.status != step.Pending {
+		d.stale(i, step.ByDecision)
+	}
+}
+
+// countAnew sets the counter of a stage's loop with itself back to where it began.
+func (s *state) countAnew(i *instance) {
+	if l := s.loopByKey[feedback.Pair{Source: i.path, Target: targetPath(i)}]; l != nil {
+		l.counter = feedback.Counter{Pair: l.counter.Pair, Iteration: 1, Cap: i.node.Loop.MaxIterations}
+		l.last, l.pending = "", nil
+	}
+}
+
+// holdForVerifier hands the workspace on from a stage to what verifies its work, so that nothing else changes it
+// before.
+func (s *state) holdForVerifier(i *instance) {
+	if v := i.verifier(); v != nil && i.writes() && s.wantsStart(v) {
+		s.setHolding(v, true)
+	}
+}
+
+// verifiersOf gives the nodes that verify others, by the node that they verify.
+func verifiersOf(g *plan.Graph) map[int]int {
+	out := map[int]int{}
+	for i := range g.Nodes {
+		if l := g.Nodes[i].Loop; l != nil && l.Self {
+			out[l.Target] = i
+		}
+	}
+	return out
+}
