@@ -215,6 +215,9 @@ func (d *decider) decideOverride(e *escalation, a step.Answer, r step.Escalation
 	if e.target == nil {
 		return d.overrideInterrupted(e, a, r)
 	}
+	if why := nothingToAccept(e); why != "" {
+		return d.refuse(a, why)
+	}
 	for _, i := range e.sources { // it would stand for their approval
 		if i.status == step.Rejected && !mayAnswer(i.node.Approval.Approvers, a.By) {
 			return d.refuse(a, mayNot(i, a.By))

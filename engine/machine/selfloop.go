@@ -71,6 +71,15 @@ func (d *decider) reviewsAgain(i *instance) {
 	}
 }
 
+// nothingToAccept says why what an escalation is about can't be accepted: the last attempt of a refine loop gave
+// nothing; "" if it can.
+func nothingToAccept(e *escalation) string {
+	if e.target.status != step.Failed || !slices.ContainsFunc(e.sources, (*instance).isSelf) {
+		return ""
+	}
+	return fmt.Sprintf("the last attempt of %q failed, so there is nothing to accept; retry makes one more, refer-back with a note", e.target.path)
+}
+
 // countAnew sets the counter of a stage's loop with itself back to where it began.
 func (s *state) countAnew(i *instance) {
 	if l := s.loopByKey[feedback.Pair{Source: i.path, Target: targetPath(i)}]; l != nil {
