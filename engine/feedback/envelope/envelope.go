@@ -3,8 +3,9 @@
 //
 // An Envelope names its Source, one of eight, and the state of the issue it is for; the slots that its source
 // must fill stand in Required, and Validate holds an envelope to it. There is a builder for each source
-// (FromReviewerVerdict, …), and Render gives the findings in it as items. What a review learnt beside its
-// items is a Diagnosis. DiscoveryInput is what a stage that only looks around is given.
+// (FromReviewerVerdict, …), and New for one that several senders filled; Render gives the findings in it as
+// items. What a review learnt beside its items is a Diagnosis. DiscoveryInput is what a stage that only looks
+// around is given, AcceptanceCriteria finds the criteria in the text of an issue.
 //
 // The types, names and JSON forms are those of the implementer-feedback document; its ReviewConcern is our
 // feedback.Item. The package is pure.
@@ -17,23 +18,31 @@ type Source string
 
 // The sources, in the order in which slots are rendered.
 const (
-	ReviewerVerdict   Source = "reviewer_verdict"
-	AssemblyFixer     Source = "assembly_fixer"
-	SquashGate        Source = "squash_gate"
-	CIFailureSource   Source = "ci_failure"
-	VerifierChain     Source = "verifier_chain"
-	PriorDefectSource Source = "prior_defect"
-	OperatorReferBack Source = "operator_refer_back"
-	MergeResolver     Source = "merge_resolver"
+	SourceReviewerVerdict   Source = "reviewer_verdict"    // a review that blocks
+	SourceAssemblyFixer     Source = "assembly_fixer"      // who puts branches together, of one that does not fit
+	SourceSquashGate        Source = "squash_gate"         // a gate that failed
+	SourceCIFailure         Source = "ci_failure"          // a CI workflow that failed
+	SourceVerifierChain     Source = "verifier_chain"      // a stage's own verifiers
+	SourcePriorDefect       Source = "prior_defect"        // an earlier run of the task, at the first dispatch of a stage
+	SourceOperatorReferBack Source = "operator_refer_back" // a person, with a note
+	SourceMergeResolver     Source = "merge_resolver"      // who could not resolve the conflict of a merge
 )
+
+// Sources lists the sources in the order of their declaration.
+func Sources() []Source {
+	return []Source{
+		SourceReviewerVerdict, SourceAssemblyFixer, SourceSquashGate, SourceCIFailure, SourceVerifierChain,
+		SourcePriorDefect, SourceOperatorReferBack, SourceMergeResolver,
+	}
+}
 
 // IssueState is where the work on an issue stands when an envelope is handed over.
 type IssueState string
 
-// The states: Implementing is the first dispatch of a stage in a run, FeedbackState every later one.
+// The states: implementing is the first dispatch of a stage in a run, feedback every later one.
 const (
-	Implementing  IssueState = "implementing"
-	FeedbackState IssueState = "feedback"
+	IssueStateImplementing IssueState = "implementing"
+	IssueStateFeedback     IssueState = "feedback"
 )
 
 // Envelope is what is handed to a stage with work that is sent to it.
