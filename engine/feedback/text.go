@@ -25,6 +25,9 @@ func clip(s string, limit int) string {
 	return s
 }
 
+// OneLine is text of a stage as one line of at most limit characters, safe to print.
+func OneLine(s string, limit int) string { return clip(oneLine(s), limit) }
+
 // oneLine makes text safe to print in a line: white space of any kind becomes one space, what is not UTF-8
 // the replacement character, and control characters and marks that turn the direction of text are spelt
 // out, so that nothing a stage wrote moves a cursor or hides what it says.

@@ -95,6 +95,7 @@ func (s *state) at(path string) *instance {
 
 func (s *state) applyRunStarted(r step.RunStarted) {
 	s.run, s.status, s.started, s.inputs = r.Run, step.RunRunning, r.At, r.Inputs
+	s.sent = newSentBack(r)
 	for _, c := range r.Loops {
 		s.addLoop(&loop{counter: c})
 	}
@@ -182,6 +183,7 @@ func (s *state) applyStarted(r *step.StageStarted) {
 		i.before, i.hadBefore = i.outputs, true
 	}
 	i.outputs = nil
+	i.dispatched = true
 	s.open(&openEffect{id: r.Effect, inst: i, kind: dispatchEffect})
 	s.setHolding(i, true)
 	s.refresh(i)

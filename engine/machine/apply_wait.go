@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/feedback/envelope"
 	"example.com/pipe/engine/step"
 )
 
@@ -101,7 +102,7 @@ func (s *state) applyReceived(r step.FeedbackReceived) {
 		return
 	}
 	l := s.keepLoop(i)
-	l.summary = r.Summary
+	l.summary, l.learnt = r.Summary, r.Diagnosis
 	for _, id := range r.Given {
 		if !slices.Contains(l.pending, id) {
 			l.pending = append(l.pending, id)
@@ -115,6 +116,9 @@ func (s *state) applyRouted(r step.FeedbackRouted) {
 	s.history = append(s.history, s.historyEntry(l, r))
 	l.counter.Iteration, l.counter.Cap, l.counter.LastAction = r.Iteration, r.MaxIterations, r.Action
 	l.last = r.Action.String()
+	if r.Action == feedback.ReImplement {
+		s.sends(l, s.ledger.OpenBlocking(r.Source))
+	}
 	s.setUnrouted(i, false)
 	if r.Action == feedback.Accept {
 		i.accepted = true
@@ -178,6 +182,7 @@ func (s *state) applyDecided(r step.EscalationDecided) {
 			if i.node.Refine != nil { // one more attempt
 				l.counter.Iteration++
 				l.pending = ids(s.ledger.OpenBlocking(i.path))
+				s.sends(l, s.ledger.OpenBlocking(i.path))
 			}
 		case decisionReferBack:
 			l.counter.Cap += r.Rounds
@@ -187,9 +192,13 @@ func (s *state) applyDecided(r step.EscalationDecided) {
 	}
 	if r.Decision == decisionReferBack {
 		s.at(r.To).note = r.Note
+		s.sent.add(r.To, envelope.SourceOperatorReferBack, r.Note)
 		if e.target != nil && r.To == e.target.path {
 			for _, t := range upmost(e.sources) {
 				t.note = r.Note
+				if t.path != r.To {
+					s.sent.add(t.path, envelope.SourceOperatorReferBack, r.Note)
+				}
 			}
 		}
 	}

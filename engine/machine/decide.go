@@ -167,7 +167,7 @@ func (d *decider) start(e step.Start) bool {
 		inputs.Set(p.Name, v)
 	}
 	e.Run.Jobs = max(1, e.Run.Jobs)
-	d.emit(step.RunStarted{Run: e.Run, At: d.at, Inputs: inputs, Loops: e.Loops})
+	d.emit(step.RunStarted{Run: e.Run, At: d.at, Inputs: inputs, Loops: e.Loops, Task: e.Task, Prior: e.Prior})
 	return true
 }
 

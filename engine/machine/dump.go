@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/feedback/envelope"
 	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 )
@@ -20,6 +21,7 @@ func (m *Machine) Dump() []byte {
 		Writer: pathOf(s.writer), Items: s.ledger.Items(), History: s.history,
 		NextEscalation: s.nextEscalation, Waiting: s.waiting, Worked: s.worked, WorkTree: s.workTree,
 		Shown: s.shown, IsShown: s.isShown, Cancelling: s.cancelling, Answers: len(s.answers),
+		Issue: s.sent.issue, SentBack: s.sent.defects,
 	}
 	for _, i := range s.all {
 		d.Stages = append(d.Stages, i.dump())
@@ -28,7 +30,7 @@ func (m *Machine) Dump() []byte {
 		d.Effects = append(d.Effects, dumpedEffect{ID: e.id, Stage: pathOf(e.inst), Until: e.until, Purpose: e.purpose, Kind: int(e.kind)})
 	}
 	for _, l := range s.loops {
-		d.Loops = append(d.Loops, dumpedLoop{Counter: l.counter, Last: l.last, Pending: l.pending, Summary: l.summary})
+		d.Loops = append(d.Loops, dumpedLoop{Counter: l.counter, Last: l.last, Pending: l.pending, Summary: l.summary, Learnt: l.learnt})
 	}
 	for _, e := range s.escalations {
 		d.Escalations = append(d.Escalations, e.Escalation)
@@ -64,6 +66,8 @@ type dumpedState struct {
 	Worked, IsShown, Cancelling  bool
 	WorkTree, Shown              step.Tree
 	Answers                      int
+	Issue                        envelope.Issue
+	SentBack                     map[string][]envelope.PriorDefect
 }
 
 type dumpedEffect struct {
@@ -78,6 +82,7 @@ type dumpedLoop struct {
 	Last    string
 	Pending []string
 	Summary string
+	Learnt  *envelope.Diagnosis
 }
 
 type dumpedStage struct {
@@ -89,7 +94,7 @@ type dumpedStage struct {
 	Outputs, Before                                                     *value.Object
 	Each                                                                value.Value
 	Met, Done, Came, Redo, Stopping, Holding, Accepted, Unrouted, Round bool
-	Blocked, Asks, HadBefore, Disputed, Live                            bool
+	Blocked, Asks, HadBefore, Disputed, Live, Dispatched                bool
 	Approval                                                            string
 	StartTree                                                           *step.Tree
 	Note, Brief, Base                                                   string
@@ -104,7 +109,7 @@ func (i *instance) dump() dumpedStage {
 		Redo: i.redo != nil, Stopping: i.stopping, Holding: i.holding, Accepted: i.accepted, Unrouted: i.unrouted,
 		Round: i.round, Blocked: i.blocked, Asks: i.asks, HadBefore: i.hadBefore, Disputed: i.disputed,
 		Approval: fmt.Sprintf("%+v", i.approval), StartTree: i.startTree, Note: i.note, Brief: i.brief,
-		Base: i.base, BriefIDs: i.briefIDs, Changes: i.changes, Items: paths(i.items),
+		Dispatched: i.dispatched, Base: i.base, BriefIDs: i.briefIDs, Changes: i.changes, Items: paths(i.items),
 	}
 	if i.body != nil {
 		d.Live, d.Undone = i.body.live, i.body.undone

@@ -13,7 +13,7 @@ import (
 // parsePlan reads a plan from lines "ID word word=value …"; what is indented under a stage is its body.
 // Words: needs=a,b loop=TARGET max=N exhausted=fail rerun=path when=EXPR approval gate (nothing but an approval)
 // deadline=SECONDS ontimeout=approve|fail onreject=skip|TARGET approvers=a,b retry=N on=CLASS writes continue
-// interrupt=ask|fail self (verifies its target) refine=NAME (validates it) foreach=EXPR parallel=N pre=EXPR post=EXPR out=NAME escalates=fail|findings.
+// interrupt=ask|fail discovery self (verifies its target) refine=NAME (validates it) foreach=EXPR parallel=N pre=EXPR post=EXPR out=NAME escalates=fail|findings.
 // What is indented under the line "finally" is the finally of the graph. A first line "! word …" is of the plan:
 // unattended, deadline=SECONDS, fail (when it passes), notify, before=EXPR and after=EXPR (of the contract of
 // routings). cpre=EXPR cpost=EXPR are checks of a stage's contract, in=NAME:VALUE and in=NAME:=EXPR inputs.
@@ -119,6 +119,8 @@ func parseNode(g *plan.Graph, words []string) plan.Node {
 			n.Loop = &plan.Loop{Target: mustIndex(g, v), OnExhausted: plan.Escalate, Rerun: plan.Downstream}
 		case "max":
 			max, _ = strconv.Atoi(v)
+		case "discovery":
+			n.Discovery = true
 		case "self", "refine":
 			if n.Loop.Self = true; key == "refine" {
 				n.Refine = &plan.Refine{Name: v}

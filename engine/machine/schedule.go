@@ -184,6 +184,19 @@ func (d *decider) dispatch(i *instance, p *preparation) {
 		d.failStart(i, p.iteration, d.located(err))
 		return
 	}
+	if r.Envelope = p.envelope(); r.Envelope != nil {
+		if err := r.Envelope.Validate(); err != nil {
+			d.failStart(i, p.iteration, err.Error())
+			return
+		}
+	}
+	if i.node.Discovery {
+		r.Discovery = d.s.discovery()
+		if err := r.Discovery.Validate(); err != nil {
+			d.failStart(i, p.iteration, err.Error())
+			return
+		}
+	}
 	r.Effect = d.newEffect()
 	d.emit(r)
 }

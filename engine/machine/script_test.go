@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/feedback/envelope"
 	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/step"
@@ -23,8 +24,8 @@ var update = flag.Bool("update", false, "rewrite the expected parts of the scrip
 // TestScripts runs the scripts in testdata/scripts. A script is blocks parted by empty lines: a command, the
 // line "----", and the records and effects that follow. The first block is the plan. The commands are
 //
-//	start [jobs=N]
-//	end EFFECT [CLASS] [exit=N] [items=SEVERITY:TEXT,…] [replies=ID:STATUS,…] [allfixed] [tree=HASH] [out=NAME:TEXT]
+//	start [jobs=N] [task=KEY] [prior=STAGE]
+//	end EFFECT [CLASS] [exit=N] [items=SEVERITY:TEXT,…] [learnt=assembly|gate|ci|verifier|resolver] [replies=ID:STATUS,…] [allfixed] [tree=HASH] [out=NAME:TEXT]
 //	lost EFFECT · timer EFFECT · tree EFFECT HASH · notified EFFECT · resume [ended=N] · later SECONDS
 //	approve|reject|cancel|retry|refer-back|override|abort [STAGE] [key=value …] [dead]
 //
@@ -189,6 +190,9 @@ func short(v value.Value) string {
 			most, _ := o.Get("max_iterations")
 			return fmt.Sprintf("%s(%s %s %v/%v %s)", id, short(sources), reason, n, most, short(blocking))
 		}
+		if source, ok := o.Get("source"); ok && o.Len() > 2 {
+			return envelopeText(source, o)
+		}
 		if hash, ok := o.Get("hash"); ok {
 			return fmt.Sprint(hash)
 		}
@@ -210,15 +214,64 @@ func short(v value.Value) string {
 	return text
 }
 
+// envelopeText gives an envelope by its source, and by what else is in it.
+func envelopeText(source value.Value, o *value.Object) string {
+	out := fmt.Sprintf("%s(", source)
+	for name, v := range o.All() {
+		switch v := v.(type) {
+		case value.List:
+			out += fmt.Sprintf("%s:%d ", name, len(v))
+		case *value.Object:
+			out += name + " "
+		}
+	}
+	if note, ok := o.Get("operator_refer_back_note"); ok {
+		out += fmt.Sprintf("note:%s ", note)
+	}
+	return strings.TrimSpace(out) + ")"
+}
+
+// learnt gives a diagnosis by the word of its slot.
+func (s *scriptRun) learnt(word string) *envelope.Diagnosis {
+	switch word {
+	case "assembly":
+		return &envelope.Diagnosis{Assembly: []envelope.AssemblyFixerConcern{{Comment: "does not fit"}}}
+	case "gate":
+		return &envelope.Diagnosis{Gate: &envelope.GateOutput{Summary: "FAIL"}}
+	case "ci":
+		return &envelope.Diagnosis{CI: &envelope.CIFailure{Workflow: "build"}}
+	case "verifier":
+		return &envelope.Diagnosis{Verifier: &envelope.VerifierChainResult{VerifierName: "lint"}}
+	case "resolver":
+		return &envelope.Diagnosis{Resolver: &envelope.ResolverDiagnosis{VerdictText: "both changed it"}}
+	}
+	s.t.Fatalf("script: nobody learns %q", word)
+	return nil
+}
+
+func (s *scriptRun) start(words []string) step.Start {
+	e := step.Start{At: s.now, Run: step.RunInfo{Run: "R", TaskID: "T", Pipeline: "script", Jobs: 4, Unattended: s.plan.Unattended}}
+	for _, w := range words {
+		switch key, v, _ := strings.Cut(w, "="); key {
+		case "jobs":
+			e.Run.Jobs, _ = strconv.Atoi(v)
+		case "task":
+			e.Task = &envelope.Issue{Key: v, Body: "Do it.\n\n## Acceptance criteria\n\n- it works\n", Repos: []string{"app"}}
+		case "prior":
+			e.Prior = append(e.Prior, step.History{Target: v, Defects: []envelope.PriorDefect{
+				{Cycle: 1, Source: envelope.SourceReviewerVerdict, Summary: "it was not done"}}})
+		default:
+			s.t.Fatalf("script: unknown word %q", w)
+		}
+	}
+	return e
+}
+
 func (s *scriptRun) event(command string) step.Event {
 	words := strings.Fields(command)
 	switch words[0] {
 	case "start":
-		jobs := 4
-		for _, w := range words[1:] {
-			jobs, _ = strconv.Atoi(strings.TrimPrefix(w, "jobs="))
-		}
-		return step.Start{At: s.now, Run: step.RunInfo{Run: "R", TaskID: "T", Pipeline: "script", Jobs: jobs, Unattended: s.plan.Unattended}}
+		return s.start(words[1:])
 	case "end":
 		return s.ended(words[1], words[2:])
 	case "lost":
@@ -257,6 +310,9 @@ func (s *scriptRun) ended(effect string, words []string) step.StageEnded {
 			}
 		case key == "clean":
 			result()
+		case key == "learnt":
+			e.Diagnosis = s.learnt(v)
+			result().Items = append(result().Items, e.Diagnosis.Items()...)
 		case key == "allfixed":
 			result().Prior = feedback.PriorAllFixed
 		case key == "replies":

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/feedback/envelope"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
@@ -40,6 +41,7 @@ type state struct {
 	loopByKey map[feedback.Pair]*loop
 	history   []feedback.HistoryEntry
 	loopsTo   map[string][]*loop // by path of the target
+	sent      sentBack
 
 	escalations    []*escalation            // the open ones
 	decided        []step.EscalationDecided // by which others were closed
@@ -84,6 +86,8 @@ type loop struct {
 	last    string   // last action or decision: accept, re_implement, escalate, override, …
 	pending []string // ids that the target was not handed yet
 	summary string   // of the last review
+
+	learnt *envelope.Diagnosis // by the last review, beside its items; nil: nothing
 }
 
 // escalation is one that is open.
@@ -137,6 +141,8 @@ type instance struct {
 	undone    int  // items that are not done
 	under     bool // it is under way, as an item that max_parallel counts
 	turns     turns
+
+	dispatched bool // a try of it was started in the run
 
 	came     bool               // the iteration of the start that is under way was counted
 	next     int                // attempt to come, after a retry
