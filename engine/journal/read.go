@@ -61,6 +61,7 @@ type Tail struct {
 	pos    Position
 	header Header
 	buf    []byte
+	only   [][]byte // what a line must hold one of to be read; nil: every line is
 }
 
 // NewTail returns a Tail that begins with the first step.
@@ -125,7 +126,7 @@ func (t *Tail) scan(s *scanner, fn func(Line) error) (torn int64, err error) {
 			t.pos = now
 			continue
 		}
-		if fn == nil {
+		if fn == nil || !t.wants(body) {
 			t.pos = now
 			continue
 		}
