@@ -1,6 +1,6 @@
 // Package convert turns the reports of tools into the results of reviews: the output of "go test -json",
-// of "go vet", reports of tests in JUnit's form, logs of static analysis (SARIF), reviewdog's diagnostics, and
-// lines that match a pattern.
+// of "go vet", of golangci-lint and ESLint, reports of tests in JUnit's form, logs of static analysis (SARIF),
+// reviewdog's diagnostics, and lines that match a pattern.
 //
 // A Format names a kind of report; an Input is one execution's report with what is needed to place it in
 // the repository. Convert reads the report once, in bounded memory, and gives items whose files lie under
@@ -25,38 +25,8 @@ import (
 	"example.com/pipe/engine/feedback"
 )
 
-// The formats of reports. Items is read by feedback.ReadResult; Convert refuses it.
-const (
-	Items  = "items"
-	GoTest = "go-test"
-	GoVet  = "go-vet"
-	Lines  = "lines"
-	JUnit  = "junit"
-	SARIF  = "sarif"
-	RDJSON = "rdjson"
-	// RDJSONL is RDJSON with a diagnostic a line.
-	RDJSONL = "rdjsonl"
-)
-
 // ErrNoReview says that the review did not take place; what it wraps or is wrapped in says why.
 var ErrNoReview = errors.New("the review did not take place")
-
-// Defaults gives the exit statuses with which a tool of this format has done its work; ok is false for a
-// format that is not known. Without codes any status will do, if the report is whole. The caller owns the list.
-func Defaults(format string) (codes []int, ok bool) {
-	switch format {
-	case Items:
-		return []int{0}, true
-	case GoTest, GoVet, Lines, SARIF, RDJSON, RDJSONL:
-		return []int{0, 1}, true
-	case JUnit:
-		return nil, true
-	}
-	return nil, false
-}
-
-// Formats lists the formats.
-func Formats() []string { return []string{Items, GoTest, GoVet, Lines, JUnit, SARIF, RDJSON, RDJSONL} }
 
 // Input is the report of one execution.
 type Input struct {
@@ -74,6 +44,8 @@ type Input struct {
 
 	Pattern *regexp.Regexp // of lines: groups named file, line, description, severity
 
+	Severity map[string]feedback.Severity // by the tool's own word, in lower case, instead of what Mapping says
+
 	// LineText gives the text of a line of a file, empty if there is none. May be nil.
 	LineText func(file string, line int) string
 }
@@ -85,39 +57,23 @@ const MaxItems = 1000
 // makes them relative to it whatever folder it takes relative ones from; else relative to the root. An error that is ErrNoReview says that the review did not take place; any other
 // is a mistake in the input: an unknown format, or lines without a pattern.
 func Convert(format string, in Input) (feedback.Result, error) {
-	codes, ok := Defaults(format)
-	if !ok || format == Items {
+	known, ok := lookup(format)
+	if !ok || known.convert == nil {
 		return feedback.Result{}, fmt.Errorf("convert report: format %q is not known, expected one of %s",
 			format, strings.Join(Formats()[1:], ", "))
 	}
+	if format == Lines && in.Pattern == nil {
+		return feedback.Result{}, fmt.Errorf("convert report: format %q needs a pattern", format)
+	}
+	codes := known.codes
 	if in.OKExitCodes != nil {
 		codes = in.OKExitCodes
-	}
-	var convert func(*findings) error
-	switch format {
-	case GoTest:
-		convert = goTest
-	case GoVet:
-		convert = goVet
-	case JUnit:
-		convert = junit
-	case SARIF:
-		convert = sarif
-	case RDJSON:
-		convert = rdjson
-	case RDJSONL:
-		convert = rdjsonl
-	default:
-		if in.Pattern == nil {
-			return feedback.Result{}, fmt.Errorf("convert report: format %q needs a pattern", format)
-		}
-		convert = patternLines
 	}
 	if codes != nil && !slices.Contains(codes, in.ExitCode) {
 		return feedback.Result{}, noReview("exit status %d, expected one of %s%s", in.ExitCode, join(codes), hint(in))
 	}
-	f := &findings{in: in, seen: make(map[string]bool)}
-	if err := convert(f); err != nil {
+	f := &findings{in: in, format: known, seen: make(map[string]bool)}
+	if err := known.convert(f); err != nil {
 		return feedback.Result{}, err
 	}
 	if in.ExitCode != 0 && len(f.items) == 0 && f.read == 0 {
@@ -153,6 +109,7 @@ func hint(in Input) string {
 // findings collects what a report holds.
 type findings struct {
 	in      Input
+	format  format
 	items   []feedback.Item
 	seen    map[string]bool // repeats of one finding are one
 	dropped int             // beyond MaxItems

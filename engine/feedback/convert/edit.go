@@ -17,16 +17,20 @@ type edit struct {
 	file string // empty: that of the finding
 	region
 	text string
+	old  string // what is there now, if the report says so
 }
 
 // maxEdit is how much of the text of an edit is kept, maxEdits how many of one finding.
 const maxEdit, maxEdits = 500, 10
 
-// String says it for the one who makes the change: `replace 6:5-6:7 with "14"`.
+// String says it for the one who makes the change: `replace "13" at 6:5-6:7 with "14"`.
 func (e edit) String() string {
 	where, empty := e.where()
 	if e.file != "" {
 		where += " of " + e.file
+	}
+	if e.old != "" && !empty {
+		where = strconv.Quote(e.old) + " at " + where
 	}
 	switch {
 	case empty:

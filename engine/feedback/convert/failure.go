@@ -15,7 +15,7 @@ import (
 func (t *testRun) addFailure(pkg, title, test string, o *output) {
 	lines := testLines(o.lines())
 	var item feedback.Item
-	item.Severity = feedback.Blocking
+	item.Severity = t.f.severity("fail")
 	var said []string
 	if o.died() {
 		item.File, item.Line = t.frame(o.death)

@@ -76,8 +76,8 @@ type junitTest struct {
 
 // junitFault is a failure or an error.
 type junitFault struct {
-	depth         int
-	message, kind string
+	depth               int
+	word, message, kind string // the word is failure or error
 }
 
 // charset takes UTF-8 by other names, and what is a part of it.
@@ -159,7 +159,7 @@ func (j *junitReport) start(e *xml.StartElement) error {
 		}
 	case "failure", "error":
 		if j.fault == nil {
-			j.fault = &junitFault{depth: j.depth, message: attribute(e, "message"), kind: attribute(e, "type")}
+			j.fault = &junitFault{depth: j.depth, word: name, message: attribute(e, "message"), kind: attribute(e, "type")}
 			j.text.Reset()
 		}
 	case "skipped", "disabled":

@@ -26,7 +26,7 @@ func (j *junitReport) addFault() {
 		file = t.name // a file that could not be run is a test of its own
 	}
 	text := strings.TrimSpace(stripColours(j.text.String()))
-	item := feedback.Item{Severity: feedback.Blocking}
+	item := feedback.Item{Severity: j.f.severity(j.fault.word)}
 	item.File, item.Line = j.place(file, t.line, j.fault.message+"\n"+text)
 	item.Description = title(t, suite) + " failed"
 	if said := j.fault.said(text); said != "" {

@@ -45,13 +45,13 @@ func goVet(f *findings) error {
 // addPosition keeps a finding of a compiler or of vet.
 func (f *findings) addPosition(p position) {
 	f.add(feedback.Item{
-		Severity: feedback.Blocking, File: f.place(p.file), Line: p.line,
+		Severity: f.severity(f.format.words[0].Word), File: f.place(p.file), Line: p.line,
 		Description: clip(p.message, maxText),
 	}, p.message)
 }
 
 // patternLines reads every line that the pattern matches. Without a group "description" the whole line
-// describes the finding; without "severity", or with a word that is none, it blocks.
+// describes the finding; without "severity", or with a word that is not known, it is an error.
 func patternLines(f *findings) error {
 	names := f.in.Pattern.SubexpNames()
 	for _, r := range []io.Reader{f.in.Stdout, f.in.Stderr} {
@@ -61,7 +61,7 @@ func patternLines(f *findings) error {
 				f.hear(line)
 				return true
 			}
-			item := feedback.Item{Severity: feedback.Blocking}
+			item, word := feedback.Item{}, ""
 			for i, name := range names {
 				switch text := strings.TrimSpace(m[i]); name {
 				case "file":
@@ -73,7 +73,7 @@ func patternLines(f *findings) error {
 				case "description":
 					item.Description = clip(text, maxText)
 				case "severity":
-					item.Severity = severityOf(text)
+					word = strings.ToLower(text)
 				}
 			}
 			if item.Description == "" {
@@ -82,6 +82,7 @@ func patternLines(f *findings) error {
 			if item.Description == "" {
 				return true // a pattern that matches an empty line has found nothing
 			}
+			item.Severity = f.severity(word)
 			f.add(item, item.Description)
 			return true
 		})
@@ -92,13 +93,20 @@ func patternLines(f *findings) error {
 	return nil
 }
 
-// severityOf reads the words that tools use.
-func severityOf(word string) feedback.Severity {
-	switch strings.ToLower(word) {
-	case "advisory", "warning", "warn", "w":
-		return feedback.Advisory
-	case "informational", "info", "note", "notice", "hint", "i":
-		return feedback.Informational
+// lineWords are the words that tools use.
+func lineWords() []Word {
+	var out []Word
+	for _, w := range []struct {
+		words    string
+		severity feedback.Severity
+	}{
+		{"error blocking", feedback.Blocking},
+		{"warning warn w advisory", feedback.Advisory},
+		{"info informational note notice hint i", feedback.Informational},
+	} {
+		for _, word := range strings.Fields(w.words) {
+			out = append(out, Word{word, w.severity})
+		}
 	}
-	return feedback.Blocking
+	return out
 }

@@ -14,7 +14,7 @@ func rdjson(f *findings) error {
 		return noReview("there is no report")
 	}
 	d := &rdReport{f: f, in: jsonstream.New(f.in.Stdout)}
-	listed, severity, agent := false, feedback.Blocking, ""
+	listed, severity, agent := false, f.severity("error"), ""
 	d.in.Object(func(name string) {
 		switch name {
 		case "diagnostics":
@@ -52,7 +52,7 @@ func rdjsonl(f *findings) error {
 		}
 		d.diagnostic(i)
 	}
-	return d.end(feedback.Blocking, "")
+	return d.end(f.severity("error"), "")
 }
 
 // notRead says that what ended the reading of a report is why there is no review.
@@ -156,7 +156,10 @@ func (d *rdReport) severity() feedback.Severity {
 	}
 	for i, known := range rdSeverities {
 		if i == number || strings.EqualFold(word, known) {
-			return []feedback.Severity{feedback.UnknownSeverity, feedback.Blocking, feedback.Advisory, feedback.Informational}[i]
+			if i == 0 {
+				return feedback.UnknownSeverity
+			}
+			return d.f.severity(strings.ToLower(known))
 		}
 	}
 	d.in.Fail("severity %q at byte %d is not known, expected ERROR, WARNING or INFO", clip(word, 100), at)

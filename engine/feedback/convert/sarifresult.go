@@ -70,13 +70,17 @@ func (r *sarifRun) result(index int) {
 		r.in.Fail("result %d of run %d, at byte %d, has the level %q, expected none, note, warning or error", index+1, r.index+1, start, clip(res.level, 40))
 		return
 	}
+	kind := strings.ToLower(state.kind)
+	if res.level == "" && kind != "" && kind != "fail" {
+		res.level = "none"
+	}
 	r.s.f.read++
-	switch kind := strings.ToLower(state.kind); {
+	switch {
 	case state.suppressed:
 		r.s.suppressed++
 	case state.baseline == "absent":
 		r.s.absent++
-	case res.level == "none", res.level == "" && kind != "" && kind != "fail":
+	case kind == "pass", kind == "notapplicable", kind == "informational": // no finding, whatever a level none may mean
 		r.s.passed++
 	default:
 		r.hold(res)
@@ -171,15 +175,7 @@ func (r *sarifRun) severity(res *sarifResult) feedback.Severity {
 			}
 		}
 	}
-	switch cmp.Or(level, r.rule(res.rule).level, "warning") {
-	case "error":
-		return feedback.Blocking
-	case "warning":
-		return feedback.Advisory
-	case "note":
-		return feedback.Informational
-	}
-	return feedback.UnknownSeverity
+	return r.s.f.severity(cmp.Or(level, r.rule(res.rule).level, "warning"))
 }
 
 // suppressed reads suppressions: they hold if there are some and none is still, or was not, granted.

@@ -217,3 +217,13 @@ func (j *Reader) escape(keep int) {
 	}
 	j.keep(keep, utf8.AppendRune(nil, r)...) // a second half without a first becomes U+FFFD
 }
+
+// Rest reads all that is left, be it JSON or not, and gives the first bytes of it.
+func (j *Reader) Rest(limit int) string {
+	j.text = j.text[:0]
+	for j.pos < j.end || j.fill() {
+		j.keep(limit, j.buf[j.pos:j.end]...)
+		j.pos = j.end
+	}
+	return string(j.text)
+}

@@ -70,6 +70,14 @@ func TestTextIsCut(t *testing.T) {
 	}
 }
 
+func TestRest(t *testing.T) {
+	r := jsonstream.New(iotest.OneByteReader(strings.NewReader(" [] 2 issués:\n")))
+	r.Skip()
+	if r.End() || r.Rest(9) != "2 issués" || !r.End() || r.Err() != nil || r.Rest(9) != "" {
+		t.Error("what is left is not read", r.Err())
+	}
+}
+
 func TestTheFirstErrorStays(t *testing.T) {
 	r := jsonstream.New(strings.NewReader(`{"a": 1, "b": [2, 3]}`))
 	var names []string
