@@ -147,6 +147,9 @@ func (t *try) result(out *stage.Outcome) (*feedback.Result, stage.Class, string)
 		}
 		return nil, stage.OK, ""
 	}
+	if fb := t.node.Feedback; fb != nil && !t.isReport() {
+		convert.Override(given.Items, severities(fb.Severity))
+	}
 	normal, err := feedback.Normalise(*given, feedback.Context{
 		Root: t.root(), Dir: t.dir, Agent: t.agent(), LineText: t.lineText(),
 	})
@@ -196,12 +199,24 @@ func (t *try) document() (*feedback.Result, error) {
 	return &r, nil
 }
 
+// severities reads what a stage says of the words of its tool; the compiler has seen to it that they are severities.
+func severities(words map[string]string) map[string]feedback.Severity {
+	out := make(map[string]feedback.Severity, len(words))
+	for word, text := range words { // into a map: order does not matter
+		var s feedback.Severity
+		if s.UnmarshalText([]byte(text)) == nil && s != feedback.UnknownSeverity {
+			out[word] = s
+		}
+	}
+	return out
+}
+
 // report converts the report of a tool; a nil result comes with why the review did not take place.
 func (t *try) report(out *stage.Outcome) (*feedback.Result, string) {
 	fb := t.node.Feedback
 	in := convert.Input{
 		ExitCode: max(out.ExitCode, 0), OKExitCodes: fb.OKExitCodes,
-		Root: t.root(), Dir: t.dir, LineText: t.lineText(),
+		Root: t.root(), Dir: t.dir, LineText: t.lineText(), Severity: severities(fb.Severity),
 	}
 	if fb.Pattern != "" {
 		re, err := regexp.Compile(fb.Pattern)
