@@ -87,7 +87,7 @@ func (p *Project) plan(l *Loaded, o RunOptions) (step.Start, Begun, error) {
 	if info.Jobs <= 0 {
 		info.Jobs = max(2, runtime.NumCPU())
 	}
-	b := Begun{}
+	b, from := Begun{}, handedOn{}
 	if o.TaskID == "" {
 		info.TaskID = fmt.Sprintf("task-%s-%s", strings.ToLower(id[len(id)-6:]), l.Plan.Name)
 	} else {
@@ -95,12 +95,14 @@ func (p *Project) plan(l *Loaded, o RunOptions) (step.Start, Begun, error) {
 			return step.Start{}, Begun{}, usagef("the task id %q must be 1 to 100 letters, digits, dots, dashes and underscores, the first a letter or digit", o.TaskID)
 		}
 		var err error
-		if b.Loops, b.From, err = p.earlier(info, o.Fresh); err != nil {
+		if from, err = p.earlier(info, o.Fresh); err != nil {
 			return step.Start{}, Begun{}, err
 		}
+		b.Loops, b.From = from.loops, from.from
 	}
 	b.Run = info
-	return step.Start{At: p.now(), Run: info, Inputs: o.Inputs, Loops: b.Loops}, b, nil
+	issue, err := p.issue(l.Plan, o.Inputs)
+	return step.Start{At: p.now(), Run: info, Inputs: o.Inputs, Loops: from.loops, Task: issue, Prior: from.prior}, b, err
 }
 
 // create makes the run's folder: everything in it is durable before the journal's header is. A worktree comes

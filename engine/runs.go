@@ -14,7 +14,6 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"example.com/pipe/engine/driver"
-	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
@@ -238,12 +237,12 @@ func (p *Project) startOf(id string) (step.RunInfo, error) {
 	return info, err
 }
 
-// earlier gives where the loops of the latest ended run of a task and pipeline stood. A task with a run that
-// has not ended, whoever carries it on, is refused.
-func (p *Project) earlier(info step.RunInfo, fresh bool) ([]feedback.Counter, string, error) {
+// earlier gives what the latest ended run of a task and pipeline hands on. A task with a run that has not ended, whoever
+// carries it on, is refused. A fresh run takes nothing over.
+func (p *Project) earlier(info step.RunInfo, fresh bool) (handedOn, error) {
 	ids, err := p.IDs()
 	if err != nil {
-		return nil, "", err
+		return handedOn{}, err
 	}
 	latest := ""
 	for _, id := range slices.Backward(ids) {
@@ -252,16 +251,16 @@ func (p *Project) earlier(info step.RunInfo, fresh bool) ([]feedback.Counter, st
 			continue // a run that can't be read has no say
 		}
 		if holder, held, err := p.Holder(id); err != nil {
-			return nil, "", err
+			return handedOn{}, err
 		} else if held {
-			return nil, "", &journal.HeldError{Path: p.RunDir(id), Holder: holder}
+			return handedOn{}, &journal.HeldError{Path: p.RunDir(id), Holder: holder}
 		}
 		v, err := p.View(id)
 		if err != nil {
 			continue
 		}
 		if !v.Status().Ended() {
-			return nil, "", usagef("the task %q has the run %s, which has not ended (%s); carry it on with \"pipe resume %s\" or end it with \"pipe cancel %s\"",
+			return handedOn{}, usagef("the task %q has the run %s, which has not ended (%s); carry it on with \"pipe resume %s\" or end it with \"pipe cancel %s\"",
 				info.TaskID, id, v.StatusWord(), id, id)
 		}
 		if latest == "" && was.Pipeline == info.Pipeline {
@@ -269,20 +268,7 @@ func (p *Project) earlier(info step.RunInfo, fresh bool) ([]feedback.Counter, st
 		}
 	}
 	if latest == "" || fresh {
-		return nil, "", nil
+		return handedOn{}, nil
 	}
-	v, err := p.View(latest)
-	if err != nil {
-		return nil, "", err
-	}
-	var out []feedback.Counter
-	for _, l := range v.Loops() {
-		if l.Last != "" && l.Last != feedback.Accept.String() && l.Last != "override" {
-			out = append(out, l.Counter)
-		}
-	}
-	if len(out) == 0 {
-		return nil, "", nil
-	}
-	return out, latest, nil
+	return p.takeOver(latest)
 }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -45,6 +46,15 @@ func (b *sentBack) add(target string, source envelope.Source, summary string) {
 	b.defects[target] = append(slices.Clone(before[max(0, len(before)-maxHistory+1):]), envelope.PriorDefect{
 		Cycle: cycle, Source: source, Summary: feedback.OneLine(summary, maxSummary),
 	})
+}
+
+// SentBack gives how often work was sent back to each stage, and why, in order of their paths.
+func (m *Machine) SentBack() []step.History {
+	var out []step.History
+	for _, target := range slices.Sorted(maps.Keys(m.s.sent.defects)) {
+		out = append(out, step.History{Target: target, Defects: m.s.sent.defects[target]})
+	}
+	return out
 }
 
 // sends notes that a loop sends work back.

@@ -38,6 +38,19 @@ type Plan struct {
 	Task       *Task       `json:"task,omitempty"`
 }
 
+// WithDefaults gives the inputs of a run in their declared order: those given, and the defaults of the others.
+func (p *Plan) WithDefaults(given *value.Object) *value.Object {
+	out := value.NewObject()
+	for _, in := range p.Inputs {
+		v, ok := given.Get(in.Name)
+		if !ok {
+			v = in.Default
+		}
+		out.Set(in.Name, v)
+	}
+	return out
+}
+
 // Graph is a set of stages with their order: nodes stand in the order of the document.
 type Graph struct {
 	Nodes   []Node    `json:"nodes"`
