@@ -34,6 +34,7 @@ type Stage struct {
 	PostChecks []*Check
 	Feedback   *Feedback
 	Loop       *Loop
+	Verifiers  *Verifiers
 
 	Retry            *Retry
 	Timeout          *Leaf[Duration]

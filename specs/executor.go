@@ -26,6 +26,9 @@ var companions = []struct {
 	{"on_escalation", []string{"pipeline"}, "it says what becomes of an escalation inside of a pipeline"},
 }
 
+// reviewKeys are the keys that make a stage a review.
+var reviewKeys = []string{"feedback", "feedback_loop"}
+
 // The word of uses that makes a stage an approval, whose keys are those of requires_approval.
 const usesApproval = "approval"
 
@@ -53,6 +56,12 @@ func (r *reader) executor(n *yaml.Node, s *Stage, fs []field, what string) {
 			r.conflict(f, own, what, c.help)
 		} else if c.name == "shell" {
 			r.diags.Errorf(codeConflict, r.doc.Span(f.key), `"shell" of %s has no "run" that it could run`, what)
+		}
+	}
+	for _, name := range reviewKeys {
+		if f, v := find(fs, name), find(fs, "verifiers"); f != nil && v != nil {
+			r.conflict(v, f, what, "a stage with "+name+" is a review, and verifiers send work back to an implementation: "+
+				"let the commands be a stage of their own, with a feedback_loop")
 		}
 	}
 	prompt, file := find(fs, "prompt"), find(fs, "prompt_file")
@@ -114,6 +123,7 @@ type barred struct{ name, help string }
 var notOfPipeline = []barred{
 	{"inputs", `a pipeline gets its inputs through "with"`},
 	{"outputs", "its outputs are those that the pipeline itself declares"},
+	{"verifiers", "give the stages of the pipeline their verifiers, or let a stage behind this one send work back by feedback_loop"},
 	{"feedback", `its items are those that the pipeline left open: on_escalation: findings`},
 	{"retry", "what is tried again is a stage: give the stages of the pipeline a retry"},
 	{"timeout", "give the stages of the pipeline a timeout"},
@@ -133,6 +143,7 @@ var notOfApproval = []barred{
 	{"post_checks", `who may answer is "approvers" in "with"`},
 	{"feedback", "a person answers with yes or no"},
 	{"feedback_loop", `work is sent back by "on_reject" in "with": {target_stage: …}`},
+	{"verifiers", "it runs nothing whose work could be verified"},
 	{"retry", "it runs nothing that could be tried again"},
 	{"timeout", `the time that a person has is "timeout" in "with"`},
 	{"env", "it runs nothing that reads an environment"},
@@ -148,6 +159,7 @@ var notOfApproval = []barred{
 var notOfFinally = []barred{
 	{"needs", "the stages of finally run one after another, in the order of the document"},
 	{"feedback_loop", "finally holds no loops: nothing runs again when the run has ended"},
+	{"verifiers", "finally holds no loops: let the stage verify its own work"},
 	{"for_each", "finally holds no for_each; loop in the script"},
 	{"pipeline", "finally runs no pipelines; give it a stage of its own"},
 	{"requires_approval", "the run has ended, and nobody is waited for"},

@@ -172,7 +172,7 @@ var loopKeys = []key[Loop]{
 	{"target_stage", aName, Required, "the stage that acts on the items: an implementation that this one needs, directly or not",
 		func(r *reader, n *yaml.Node, l *Loop) { l.TargetStage = r.name(n, `"target_stage"`, stageID) }},
 	loopDefaultKeys[0],
-	{"on_exhausted", words("escalate", "fail"), "escalate", "at the cap: `escalate` asks a person, `fail` fails the run",
+	{"on_exhausted", exhausted, "escalate", "at the cap: `escalate` asks a person, `fail` fails the run",
 		func(r *reader, n *yaml.Node, l *Loop) { l.OnExhausted = r.word(n, `"on_exhausted"`) }},
 	{"rerun", words("downstream", "path"), "downstream", "what runs again after the target: all that needs it, or only what lies " +
 		"on the `path` to this review",

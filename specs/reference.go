@@ -38,6 +38,7 @@ var (
 	someTexts = Value{Form: "list of texts"}
 	someNames = Value{Form: "list of names"}
 	values    = Value{Form: "names with values", Keys: "cel"}
+	exhausted = words("escalate", "fail") // of on_exhausted
 )
 
 func words(words ...string) Value { return Value{Words: words} }
@@ -61,6 +62,8 @@ func Reference() []Section {
 		section("check", checkKeys),
 		section("feedback", feedbackKeys),
 		section("feedback_loop", loopKeys),
+		section("verifiers", verifiersKeys),
+		section("verifier", verifierKeys),
 		section("retry", retryKeys),
 		section("approval", approvalKeys),
 		section("on_reject", returnKeys),

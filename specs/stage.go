@@ -114,6 +114,9 @@ var stageKeys = []key[Stage]{
 		func(r *reader, n *yaml.Node, s *Stage) { s.Feedback = r.feedback(n) }},
 	{"feedback_loop", keysOf("feedback_loop"), "", "where they are sent",
 		func(r *reader, n *yaml.Node, s *Stage) { s.Loop = r.loop(n) }},
+	{"verifiers", Value{Form: "list of mappings, mapping", Keys: "verifiers"}, "", "commands that run when it has succeeded. One that fails " +
+		"sends the stage [back to itself](#verifiers)",
+		func(r *reader, n *yaml.Node, s *Stage) { s.Verifiers = r.verifiers(n) }},
 	{"retry", keysOf("retry"), "one try", "how often a try that failed is repeated",
 		func(r *reader, n *yaml.Node, s *Stage) { s.Retry = r.retry(n, `"retry"`) }},
 	{"timeout", aDuration, "30m", "the longest time of one try. Everything that it started is ended then",

@@ -215,7 +215,7 @@ var manyRuns = Rule{
 		bounds := Bounds(&p.Plan.Graph)
 		n := 0
 		for i, b := range bounds {
-			if b.Runs < many || p.Doc.Stages[i].ID == nil {
+			if b.Runs < many || p.stages[i].ID == nil {
 				continue
 			}
 			if first < 0 {
@@ -232,7 +232,7 @@ var manyRuns = Rule{
 			found = append(found, fmt.Sprintf("and %d more", n-most))
 		}
 		p.Report(diag.Diagnostic{
-			Severity: diag.Note, Code: "many-runs", Span: p.Doc.Stages[first].ID.Span,
+			Severity: diag.Note, Code: "many-runs", Span: p.stages[first].ID.Span,
 			Message: "stages can run often before a person is asked: " + strings.Join(found, ", ") + " times",
 			Help:    "each loop allows max_iterations - 1 further runs of its target and of what stands downstream; lower max_iterations where that is too much",
 		})

@@ -19,13 +19,14 @@ type Rule struct {
 	Run  func(*Pass)
 }
 
-// Pass is what a rule looks at. Node i of the plan's graph is stage i of the document.
+// Pass is what a rule looks at.
 type Pass struct {
 	Plan   *plan.Plan
 	Doc    *specs.Pipeline
 	Report func(diag.Diagnostic)
 
-	dependents [][]int // of the plan's graph
+	stages     []*specs.Stage // by node of the plan's graph; of the verifiers of a stage one that says nothing
+	dependents [][]int        // of the plan's graph
 }
 
 // Rules gives all rules, in the order in which they run.
@@ -48,11 +49,15 @@ func Rules() []Rule {
 // another document, gives no advice.
 func Check(p *plan.Plan, doc *specs.Pipeline) diag.List {
 	var diags diag.List
-	if p == nil || doc == nil || len(p.Graph.Nodes) != len(doc.Stages) {
+	if p == nil || doc == nil {
+		return diags
+	}
+	stages, ok := stagesOf(&p.Graph, doc)
+	if !ok {
 		return diags
 	}
 	pass := &Pass{
-		Plan: p, Doc: doc, dependents: p.Graph.Dependents(),
+		Plan: p, Doc: doc, stages: stages, dependents: p.Graph.Dependents(),
 		Report: func(d diag.Diagnostic) { diags.Add(d) },
 	}
 	for _, r := range Rules() {
@@ -60,3 +65,24 @@ func Check(p *plan.Plan, doc *specs.Pipeline) diag.List {
 	}
 	return diags
 }
+
+// stagesOf gives the stages of a document by the nodes of its plan. False: it is the plan of another document.
+func stagesOf(g *plan.Graph, doc *specs.Pipeline) ([]*specs.Stage, bool) {
+	out := make([]*specs.Stage, 0, len(g.Nodes))
+	next := 0
+	for i := range g.Nodes {
+		if isPart(&g.Nodes[i]) && i > 0 {
+			out = append(out, &specs.Stage{Span: out[i-1].Span})
+			continue
+		}
+		if next == len(doc.Stages) {
+			return nil, false
+		}
+		out = append(out, doc.Stages[next])
+		next++
+	}
+	return out, next == len(doc.Stages)
+}
+
+// isPart reports whether a node is the part of a stage that looks at what the stage did.
+func isPart(n *plan.Node) bool { return n.Loop != nil && n.Loop.Self }

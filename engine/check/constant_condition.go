@@ -16,7 +16,7 @@ var constantCondition = Rule{
 	Run: func(p *Pass) {
 		for i := range p.Plan.Graph.Nodes {
 			n := &p.Plan.Graph.Nodes[i]
-			syn := p.Doc.Stages[i]
+			syn := p.stages[i]
 			if n.When != nil && syn.When != nil {
 				if yes, ok := constant(n.When); ok {
 					d := diag.Diagnostic{Severity: diag.Warning, Code: "constant-condition", Span: syn.When.Span}

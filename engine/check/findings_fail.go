@@ -12,7 +12,7 @@ var findingsFail = Rule{
 	Doc:  "A review without a loop: its blocking findings fail it, and with it the run.",
 	Run: func(p *Pass) {
 		for i := range p.Plan.Graph.Nodes {
-			n, syn := &p.Plan.Graph.Nodes[i], p.Doc.Stages[i]
+			n, syn := &p.Plan.Graph.Nodes[i], p.stages[i]
 			if n.Role != plan.Review || (n.Loop != nil && !n.Loop.OnReject) || n.ContinueOnError || syn.ID == nil {
 				continue
 			}

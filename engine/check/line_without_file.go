@@ -12,7 +12,7 @@ var lineWithoutFile = Rule{
 	Doc:  "A pattern of the format lines that finds a line number and no file: who gets the item does not know where to look.",
 	Run: func(p *Pass) {
 		for i := range p.Plan.Graph.Nodes {
-			n, f := &p.Plan.Graph.Nodes[i], p.Doc.Stages[i].Feedback
+			n, f := &p.Plan.Graph.Nodes[i], p.stages[i].Feedback
 			if f == nil || f.Pattern == nil {
 				continue
 			}

@@ -11,6 +11,8 @@ import (
 // loopOf gives where a stage's loop is written: feedback_loop, or on_reject.
 func loopOf(s *specs.Stage, l *plan.Loop) *specs.Loop {
 	switch {
+	case l.Self:
+		return nil // of one iteration it is a plain test of the stage
 	case !l.OnReject:
 		return s.Loop
 	case s.Gate != nil:
@@ -30,7 +32,7 @@ var loopOfOne = Rule{
 			if n.Loop == nil || n.Loop.MaxIterations != 1 {
 				continue
 			}
-			l := loopOf(p.Doc.Stages[i], n.Loop)
+			l := loopOf(p.stages[i], n.Loop)
 			if l == nil {
 				continue
 			}

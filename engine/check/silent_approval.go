@@ -11,7 +11,7 @@ var silentApproval = Rule{
 	Doc:  "An approval that does not say what is approved: neither a message nor a description of the stage.",
 	Run: func(p *Pass) {
 		for i := range p.Plan.Graph.Nodes {
-			n, syn := &p.Plan.Graph.Nodes[i], p.Doc.Stages[i]
+			n, syn := &p.Plan.Graph.Nodes[i], p.stages[i]
 			if n.Approval == nil || n.Approval.Message != nil || n.Description != "" {
 				continue
 			}

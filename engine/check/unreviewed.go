@@ -14,15 +14,15 @@ var unreviewed = Rule{
 	Run: func(p *Pass) {
 		for i := range p.Plan.Graph.Nodes {
 			l := p.Plan.Graph.Nodes[i].Loop
-			if l == nil || l.Rerun != plan.Path {
+			if l == nil || l.Rerun != plan.Path || l.Self {
 				continue
 			}
 			left := stays(p, i, l.Target)
 			if len(left) == 0 {
 				continue
 			}
-			at := p.Doc.Stages[i].Loop.Span
-			if r := p.Doc.Stages[i].Loop.Rerun; r != nil {
+			at := p.stages[i].Loop.Span
+			if r := p.stages[i].Loop.Rerun; r != nil {
 				at = r.Span
 			}
 			p.Report(diag.Diagnostic{

@@ -12,7 +12,7 @@ var uselessRetry = Rule{
 	Doc:  "A retry that says when to try again, but allows a single try.",
 	Run: func(p *Pass) {
 		for i := range p.Plan.Graph.Nodes {
-			n, r := &p.Plan.Graph.Nodes[i], p.Doc.Stages[i].Retry
+			n, r := &p.Plan.Graph.Nodes[i], p.stages[i].Retry
 			if r == nil || n.Retry.MaxAttempts > 1 {
 				continue
 			}

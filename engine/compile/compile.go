@@ -1,8 +1,6 @@
 package compile
 
 import (
-	"slices"
-
 	"example.com/pipe/engine/compile/graph"
 	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
@@ -91,6 +89,9 @@ type stageInfo struct {
 	syn  *specs.Stage
 	node *plan.Node
 
+	part  string // of a part of the stage before it: what its id ends in
+	owner int    // the stage that it is a part of
+
 	allAbove bool            // it gives no needs, so it waits for all above
 	targeted bool            // a loop leads here
 	child    *compiledChild  // the pipeline that it runs
@@ -112,34 +113,47 @@ func (c *compiler) compile() *plan.Plan {
 
 // graph compiles the stages of the document, in the order in which later steps need earlier ones.
 func (c *compiler) graph(inputs []plan.Param) plan.Graph {
-	g := plan.Graph{Nodes: make([]plan.Node, len(c.doc.Stages))}
-	if len(c.doc.Finally) > 0 {
-		g.Finally = &plan.Graph{Nodes: make([]plan.Node, len(c.doc.Finally))}
-	}
+	var g plan.Graph
 	c.names(&g)
 	c.loopTargets()
 	c.order()
 	for _, s := range c.stages {
-		c.declare(s)
+		if s.isPart() {
+			c.declarePart(s)
+		} else {
+			c.declare(s)
+		}
 	}
 	c.typer = scope.NewTyper(c.family.file, paramsType(inputs), c.known, c.needs, &c.diags,
 		func(i int, visit func(string)) { eachText(c.stages[i], visit) })
-	for i := range c.stages {
-		c.stage(i)
+	for i, s := range c.stages {
+		if s.isPart() {
+			c.part(i)
+		} else {
+			c.stage(i)
+		}
 	}
 	c.stateFiles(&g)
 	g.Outputs = c.typer.Bindings(c.doc.Outputs, "output", scope.Place{Stage: scope.RunEnd})
 	return g
 }
 
-// names gives each stage its id. Of stages with the same id the first keeps it.
+// names gives each stage its id, and its node. Of stages with the same id the first keeps it.
 func (c *compiler) names(g *plan.Graph) {
-	c.stages = make([]*stageInfo, 0, len(c.doc.Stages)+len(c.doc.Finally))
+	infos := withParts(c.doc.Stages)
+	g.Nodes = make([]plan.Node, len(infos))
+	if len(c.doc.Finally) > 0 {
+		g.Finally = &plan.Graph{Nodes: make([]plan.Node, len(c.doc.Finally))}
+		for _, syn := range c.doc.Finally {
+			infos = append(infos, stageInfo{syn: syn})
+		}
+	}
 	// Those of all stages in one piece each: they are many, and none outlives the others.
-	infos, known := make([]stageInfo, cap(c.stages)), make([]scope.Stage, cap(c.stages))
-	for i, syn := range slices.Concat(c.doc.Stages, c.doc.Finally) {
-		s := &infos[i]
-		s.Stage, s.syn = &known[i], syn
+	c.stages = make([]*stageInfo, 0, len(infos))
+	known := make([]scope.Stage, len(infos))
+	for i := range infos {
+		s, syn := &infos[i], infos[i].syn
+		s.Stage = &known[i]
 		s.Target, s.Span = -1, spanOf(syn)
 		if s.Final = i >= len(g.Nodes); s.Final {
 			s.node = &g.Finally.Nodes[i-len(g.Nodes)]
@@ -147,6 +161,10 @@ func (c *compiler) names(g *plan.Graph) {
 			s.node = &g.Nodes[i]
 		}
 		c.stages = append(c.stages, s)
+		if s.isPart() {
+			c.namePart(s)
+			continue
+		}
 		s.node.At = syn.Span.Start
 		if syn.ID != nil {
 			s.ID = syn.ID.Value

@@ -31,6 +31,11 @@ func (s *stageInfo) returning() (l *specs.Loop, key string) {
 // loopTargets resolves where loops lead, so that roles can follow from it.
 func (c *compiler) loopTargets() {
 	for i, s := range c.stages {
+		if s.isPart() {
+			s.node.Loop, s.Target = &plan.Loop{Target: s.owner, Self: true}, s.owner
+			c.stages[s.owner].targeted = true
+			continue
+		}
 		l, _ := s.returning()
 		if l == nil || s.Final {
 			continue

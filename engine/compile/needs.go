@@ -14,18 +14,31 @@ import (
 // nodes.
 func (c *compiler) order() {
 	var sinks graph.Sinks
-	c.needs = make(graph.Needs, len(c.doc.Stages))
-	for i, s := range c.stages[:len(c.doc.Stages)] {
-		if s.syn.Needs == nil {
+	c.needs = make(graph.Needs, 0, len(c.stages))
+	for i, s := range c.stages {
+		if s.Final {
+			break
+		}
+		switch {
+		case s.isPart(): // it joins when cycles are gone, of which it is no part
+			c.needs = append(c.needs, nil)
+			continue
+		case s.syn.Needs == nil:
 			s.allAbove = true
-			c.needs[i] = sinks.All()
-		} else {
-			c.needs[i] = c.explicitNeeds(i)
+			c.needs = append(c.needs, sinks.All())
+		default:
+			c.needs = append(c.needs, c.explicitNeeds(i))
 		}
 		sinks.Add(i, c.needs[i])
 	}
 	for _, cycle := range c.needs.BreakCycles() {
 		c.reportCycle(cycle)
+	}
+	for i := range c.needs {
+		c.needs[i] = c.withPartsOf(c.needs[i])
+		if s := c.stages[i]; s.isPart() {
+			c.needs[i] = []int{s.owner}
+		}
 	}
 	for i, needs := range c.needs.Reduce() {
 		c.stages[i].node.Needs = needs

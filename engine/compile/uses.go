@@ -12,7 +12,7 @@ import (
 )
 
 // ownKeys are the kinds that have a key of their own beside uses.
-var ownKeys = map[string]string{kindCommand: "run", kindAgent: "agent"}
+var ownKeys = map[string]string{kindCommand: "run", kindAgent: "agent", kindVerifiers: "verifiers, beside what the stage runs,"}
 
 // uses compiles a stage of a kind that is named.
 func (c *compiler) uses(i int) {

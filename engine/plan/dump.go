@@ -2,6 +2,8 @@ package plan
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,6 +34,14 @@ func (p *Plan) Dump() string {
 			d.line(1, "escalation notify %s", strconv.Quote(e.Notify[i].Run))
 		}
 	}
+	if t := p.Task; t != nil {
+		d.line(1, "task %s", templateText(&t.Key))
+		d.template(2, "body", t.Body)
+		d.template(2, "body_file", t.BodyFile)
+		for i := range t.Repos {
+			d.template(2, "repo", &t.Repos[i])
+		}
+	}
 	if c := p.Routing; c != nil {
 		d.line(1, "routing contract %s", c.Name)
 		d.checks(2, "pre_check", c.PreChecks)
@@ -54,6 +64,12 @@ func (d *dumper) line(depth int, format string, args ...any) {
 func (d *dumper) text(depth int, key, s string) {
 	if s != "" {
 		d.line(depth, "%s %s", key, strconv.Quote(s))
+	}
+}
+
+func (d *dumper) template(depth int, key string, t *Template) {
+	if t != nil {
+		d.line(depth, "%s %s", key, templateText(t))
 	}
 }
 
@@ -146,6 +162,9 @@ func (d *dumper) review(depth int, g *Graph, n *Node) {
 		if f.Pattern != "" {
 			line += " pattern " + strconv.Quote(f.Pattern)
 		}
+		for _, word := range slices.Sorted(maps.Keys(f.Severity)) {
+			line += " " + word + "=" + f.Severity[word]
+		}
 		d.line(depth, "%s", line)
 	}
 	if l := n.Loop; l != nil {
@@ -154,7 +173,15 @@ func (d *dumper) review(depth int, g *Graph, n *Node) {
 		if l.OnReject {
 			line += " on_reject"
 		}
+		if l.Self {
+			line += " self"
+		}
 		d.line(depth, "%s", line)
+		d.line(depth+1, "convergence %s", convergenceText(&l.Convergence))
+	}
+	if r := n.Refine; r != nil {
+		d.line(depth, "refine %s", r.Name)
+		d.template(depth+1, "feedback_file", r.FeedbackFile)
 	}
 }
 
@@ -170,9 +197,7 @@ func (d *dumper) execution(depth int, n *Node) {
 	for i := range n.Env {
 		d.binding(depth, "env", &n.Env[i])
 	}
-	if n.Dir != nil {
-		d.line(depth, "dir %s", templateText(n.Dir))
-	}
+	d.template(depth, "dir", n.Dir)
 	if n.Config != nil {
 		for name, v := range n.Config.All() {
 			d.line(depth, "config %s = %s", name, valueText(v))
@@ -181,9 +206,7 @@ func (d *dumper) execution(depth int, n *Node) {
 	for i := range n.With {
 		d.binding(depth, "with", &n.With[i])
 	}
-	if n.Prompt != nil {
-		d.line(depth, "prompt %s", templateText(n.Prompt))
-	}
+	d.template(depth, "prompt", n.Prompt)
 	if n.PromptBrief {
 		d.line(depth, "prompt names brief")
 	}
@@ -204,9 +227,47 @@ func (d *dumper) execution(depth int, n *Node) {
 	if n.Cache {
 		d.line(depth, "cache")
 	}
+	if n.Discovery {
+		d.line(depth, "discovery")
+	}
+	d.rollback(depth, n.Rollback)
 	for i := range n.AllowedPaths {
 		d.line(depth, "allowed_paths %s", templateText(&n.AllowedPaths[i]))
 	}
+}
+
+// rollback writes how what a stage did is undone.
+func (d *dumper) rollback(depth int, r *Rollback) {
+	if r == nil {
+		return
+	}
+	d.line(depth, "rollback %s", r.Strategy)
+	d.text(depth+1, "description", r.Description)
+	d.text(depth+1, "run", r.Run)
+	for i := range r.Env {
+		d.binding(depth+1, "env", &r.Env[i])
+	}
+}
+
+// convergenceText gives the rules that are on.
+func convergenceText(c *Convergence) string {
+	var on []string
+	if c.NoChange {
+		on = append(on, "no_change")
+	}
+	if c.SameItem > 0 {
+		on = append(on, fmt.Sprintf("same_item %d", c.SameItem))
+	}
+	if c.Disputed > 0 {
+		on = append(on, fmt.Sprintf("disputed %d", c.Disputed))
+	}
+	if c.RatchetFrom > 0 {
+		on = append(on, fmt.Sprintf("ratchet_from %d", c.RatchetFrom))
+	}
+	if on == nil {
+		return "off"
+	}
+	return strings.Join(on, " ")
 }
 
 func (d *dumper) approval(depth int, a *Approval) {

@@ -104,6 +104,12 @@ func (g *Graph) validate(parent string) error {
 		if l := n.Loop; l != nil && (l.Target < 0 || l.Target >= len(g.Nodes) || l.Target == i) {
 			return fmt.Errorf("the loop of stage %q targets stage %d, which is not the index of another stage", path, l.Target)
 		}
+		if l := n.Loop; l != nil && l.Self && (len(n.Needs) != 1 || n.Needs[0] != l.Target) {
+			return fmt.Errorf("stage %q is a part of stage %d, and needs other ones", path, l.Target)
+		}
+		if n.Refine != nil && (n.Loop == nil || !n.Loop.Self) {
+			return fmt.Errorf("stage %q validates a refine loop and is no part of a stage", path)
+		}
 		if n.Body != nil {
 			if err := n.Body.validate(path + "/"); err != nil {
 				return err

@@ -53,6 +53,16 @@ func (n *Node) walk(yield func(*Expr) bool) bool {
 			return false
 		}
 	}
+	if n.Refine != nil && n.Refine.FeedbackFile != nil && !n.Refine.FeedbackFile.walk(yield) {
+		return false
+	}
+	if n.Rollback != nil {
+		for i := range n.Rollback.Env {
+			if !n.Rollback.Env[i].Value.walk(yield) {
+				return false
+			}
+		}
+	}
 	for i := range n.AllowedPaths {
 		if !n.AllowedPaths[i].walk(yield) {
 			return false

@@ -33,6 +33,7 @@ type Stage struct {
 	MayMissAt source.Span     // the key that says so
 	Sure      map[string]bool // ids of the stages that have succeeded if its when holds
 	Target    int             // of its loop; -1: none
+	Owner     *Stage          // of a part of a stage that nobody names, such as its verifiers
 
 	known, maybe value.Type // of its entry in a scope: where it has succeeded, and where that is not known
 }
@@ -106,7 +107,13 @@ func (ss *Stages) Label(i int) string {
 	if id := ss.List[i].ID; id != "" {
 		return fmt.Sprintf("stage %q", id)
 	}
-	return fmt.Sprintf("stage %d of the list", i+1)
+	n := 0 // of the document
+	for _, s := range ss.List[:i+1] {
+		if s.Owner == nil {
+			n++
+		}
+	}
+	return fmt.Sprintf("stage %d of the list", n)
 }
 
 // meant gives the id of the stage that a mention means: stages.a-b is read as a subtraction by the

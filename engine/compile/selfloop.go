@@ -1,0 +1,150 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	"example.com/pipe/engine/compile/scope"
+	"example.com/pipe/engine/diag"
+	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/source"
+	"example.com/pipe/engine/value"
+	"example.com/pipe/specs"
+)
+
+// kindVerifiers is the kind of the node that runs the verifiers of a stage.
+const kindVerifiers = "verifiers"
+
+// verifiersPart is what the id of that node ends in, behind the stage's own: no id that a document gives has a "/".
+const verifiersPart = "verifiers"
+
+// withParts gives the stages of a list, and right behind each that is looped with itself the part that looks at what
+// it did.
+func withParts(stages []*specs.Stage) []stageInfo {
+	out := make([]stageInfo, 0, len(stages))
+	for _, syn := range stages {
+		out = append(out, stageInfo{syn: syn, owner: -1})
+		if syn.Verifiers != nil {
+			at, _ := syn.Key("verifiers")
+			out = append(out, stageInfo{syn: &specs.Stage{Span: at}, part: verifiersPart, owner: len(out) - 1})
+		}
+	}
+	return out
+}
+
+// isPart reports whether it is the part of a stage that looks at what the stage did.
+func (s *stageInfo) isPart() bool { return s.part != "" }
+
+// namePart gives a part its id, behind that of its stage, and its place: that of the key that it stands for.
+func (c *compiler) namePart(s *stageInfo) {
+	own := c.stages[s.owner]
+	s.Span, s.Owner = s.syn.Span, own.Stage
+	s.node.At = s.Span.Start
+	if own.ID != "" {
+		s.node.ID = own.ID + "/" + s.part
+	}
+	c.known.Add(s.Stage)
+}
+
+// declarePart works out what may be known of a part before any expression is compiled: nobody reads it.
+func (c *compiler) declarePart(s *stageInfo) {
+	s.node.Role = plan.Review
+	s.outputs()
+	s.syn.When = succeeded(c.stages[s.owner].ID, s.Span)
+	if s.syn.When != nil {
+		s.Sure = scope.SucceededIn(plain(s.syn.When.Text, false))
+	}
+}
+
+// succeeded is the condition that a stage has succeeded, as if it stood at the given place; nil for a stage without
+// a name.
+func succeeded(id string, at source.Span) *specs.Expr {
+	if id == "" {
+		return nil
+	}
+	text := fmt.Sprintf(`stages[%q].status == "succeeded"`, id)
+	return &specs.Expr{Scalar: source.NewScalar(text, at, []source.Mark{{Pos: at.Start}})}
+}
+
+// part compiles the part of a stage that looks at what the stage did. It works where the stage works.
+func (c *compiler) part(i int) {
+	s := c.stages[i]
+	own := c.stages[s.owner]
+	n := s.node
+	c.selfLoop(i)
+	if own.node.ForEach != nil {
+		n.ForEach, s.Each = own.node.ForEach, own.Each
+	}
+	if s.syn.When != nil {
+		n.When = c.typer.Expression(s.syn.When, value.Of(value.Bool), scope.Place{Stage: i, Key: "when", Group: true})
+	}
+	n.Env, n.Dir = own.node.Env, own.node.Dir
+	n.Retry, n.Timeout = own.node.Retry, own.node.Timeout
+	n.OnInterrupt = plan.RunAgain
+	n.ContinueOnError = own.node.ContinueOnError
+	n.Writes = true
+	c.verifiers(s, own.syn.Verifiers)
+}
+
+// selfLoop fills in the loop of a stage with itself. What needs the stage waits for the loop, so that nothing but
+// the part has run since, and runs again.
+func (c *compiler) selfLoop(i int) {
+	s := c.stages[i]
+	own := c.stages[s.owner]
+	v := own.syn.Verifiers
+	var def specs.Loop
+	if c.doc.Defaults != nil && c.doc.Defaults.FeedbackLoop != nil {
+		def = *c.doc.Defaults.FeedbackLoop
+	}
+	out := s.node.Loop
+	out.MaxIterations = pick(defaultMaxIterations, def.MaxIterations, v.MaxIterations)
+	out.OnExhausted = pickWord(defaultOnExhausted, def.OnExhausted, v.OnExhausted)
+	out.Rerun = plan.Path
+	out.Convergence = plan.Convergence{SameItem: defaultSameItem, Disputed: defaultDisputed, NoChange: true}
+	if own.node.Role == plan.Implementation || own.syn.Loop != nil || own.syn.Feedback != nil { // of which specs reports the latter
+		return
+	}
+	d := c.diags.Errorf(CodeLoopTarget, s.Span, "%s has the role %s, and verifiers send work back to an implementation", c.known.Label(s.owner), own.node.Role)
+	if own.syn.Role != nil {
+		d.Related = []diag.Related{{Span: own.syn.Role.Span, Message: "its role is given here"}}
+		d.Help = "write role: implementation there, or drop it"
+	}
+}
+
+// verifiers compiles the commands that look at what a stage did.
+func (c *compiler) verifiers(s *stageInfo, v *specs.Verifiers) {
+	s.node.Kind = kindVerifiers
+	list := make(value.List, len(v.Commands))
+	for k, cmd := range v.Commands {
+		templateInRun(cmd.Run, &c.diags, func() string {
+			return "give the stage an env, whose values may hold ${{ }}: its verifiers have the same environment"
+		})
+		list[k] = value.NewObject(
+			value.Field{Name: "name", Value: cmd.Name.Value},
+			value.Field{Name: "run", Value: cmd.Run.Text},
+		)
+	}
+	s.node.Config = value.NewObject(value.Field{Name: "commands", Value: list})
+	c.checkKind(s, kindVerifiers, "", nil, s.Span)
+}
+
+// withPartsOf gives the needs of a stage with the parts of those that it needs: who needs a stage waits until its loop
+// with itself has settled.
+func (c *compiler) withPartsOf(needs []int) []int {
+	if !slices.ContainsFunc(needs, c.hasPart) {
+		return needs
+	}
+	out := make([]int, 0, 2*len(needs))
+	for _, t := range needs {
+		out = append(out, t)
+		if c.hasPart(t) {
+			out = append(out, t+1)
+		}
+	}
+	return out
+}
+
+// hasPart reports whether the stage is looped with itself: its part stands right behind it.
+func (c *compiler) hasPart(i int) bool {
+	return i+1 < len(c.stages) && c.stages[i+1].isPart() && c.stages[i+1].owner == i
+}
