@@ -1,9 +1,10 @@
-package command
+package script
 
 import (
 	"errors"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -12,10 +13,9 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
-	"example.com/pipe/engine/stage"
 )
 
-// The codes of this kind's diagnostics.
+// The codes of the diagnostics about scripts.
 const (
 	CodeEmpty     diag.Code = "script-empty"
 	CodeNUL       diag.Code = "script-nul"
@@ -24,42 +24,41 @@ const (
 	CodeUnchecked diag.Code = "script-unchecked"
 )
 
-// checker checks scripts. It keeps parsers: each has buffers that cost more than most scripts.
-type checker struct{ bash, sh sync.Pool }
+// Checker checks scripts. It keeps parsers: each has buffers that cost more than most scripts. It may be used by
+// several goroutines.
+type Checker struct{ bash, sh sync.Pool }
 
-// check parses the script of a stage, if its shell is bash or sh.
-func (c *checker) check(p *stage.CheckPass) {
-	config, _ := p.Config.Get(keyScript)
-	script, ok := config.(string)
-	if !ok {
-		return // its type is checked by its declaration
-	}
-	at, ok := p.Scalars[keyScript]
-	if !ok {
-		at = source.NewScalar(script, p.Span, nil)
-	}
+// NewChecker returns a checker.
+func NewChecker() *Checker { return new(Checker) }
+
+// Written is a script in a document.
+type Written struct {
+	Key   string // the key that holds it, for messages
+	Text  string
+	Shell string // the words of the shell; "": the default
+	At    source.Scalar
+}
+
+// Check reports a script that is empty, or holds what no shell takes, and one for bash or sh that does not parse.
+func (c *Checker) Check(w Written, to func(diag.Diagnostic)) {
 	report := func(sev diag.Severity, code diag.Code, span source.Span, message, help string) {
-		p.Report(diag.Diagnostic{Severity: sev, Code: code, Span: span, Message: message, Help: help})
+		to(diag.Diagnostic{Severity: sev, Code: code, Span: span, Message: message, Help: help})
 	}
+	script, at, key := w.Text, w.At, strconv.Quote(w.Key)
 	if strings.TrimSpace(script) == "" {
-		report(diag.Error, CodeEmpty, at.Span, `"run" is empty, expected a shell script`, `write "true" for a stage that does nothing`)
+		report(diag.Error, CodeEmpty, at.Span, key+" is empty, expected a shell script", `write "true" for a stage that does nothing`)
 		return
 	}
 	if i := strings.IndexByte(script, 0); i >= 0 {
-		report(diag.Error, CodeNUL, at.At(i, i+1), `"run" holds a NUL character, which no shell takes`, "")
+		report(diag.Error, CodeNUL, at.At(i, i+1), key+" holds a NUL character, which no shell takes", "")
 		return
 	}
-	shell, _ := p.Config.Get(keyShell)
-	words, _ := shell.(string)
-	variant, name, ok := variantOf(words)
-	if !ok {
-		return
-	}
-	if isPlain(script) {
+	variant, name, ok := variantOf(w.Shell)
+	if !ok || isPlain(script) {
 		return
 	}
 	if isVast(script) {
-		report(diag.Note, CodeUnchecked, at.At(0, 1), `the script of "run" is too long or nests too deeply to be checked`,
+		report(diag.Note, CodeUnchecked, at.At(0, 1), "the script of "+key+" is too long or nests too deeply to be checked",
 			"keep long scripts in files of the workspace")
 		return
 	}
@@ -69,18 +68,18 @@ func (c *checker) check(p *stage.CheckPass) {
 	switch {
 	case errors.As(err, &parse):
 		report(diag.Error, CodeSyntax, place(at, script, int(parse.Pos.Offset())),
-			`the script of "run" does not parse as `+name+": "+diag.Escape(parse.Text), "")
+			"the script of "+key+" does not parse as "+name+": "+diag.Escape(parse.Text), "")
 	case errors.As(err, &lang):
 		// The shell of this machine may know the feature nevertheless.
 		report(diag.Warning, CodeLanguage, place(at, script, int(lang.Pos.Offset())),
-			`the script of "run" uses `+diag.Escape(lang.Feature)+`, which `+name+` may not know`,
-			`name a shell that does, such as "shell: `+defaultShell+`"`)
+			"the script of "+key+" uses "+diag.Escape(lang.Feature)+", which "+name+" may not know",
+			`name a shell that does, such as "shell: `+DefaultShell+`"`)
 	case err != nil:
-		report(diag.Error, CodeSyntax, at.Span, `the script of "run" does not parse as `+name+": "+diag.Escape(err.Error()), "")
+		report(diag.Error, CodeSyntax, at.Span, "the script of "+key+" does not parse as "+name+": "+diag.Escape(err.Error()), "")
 	}
 }
 
-func (c *checker) parse(variant syntax.LangVariant, script string) error {
+func (c *Checker) parse(variant syntax.LangVariant, script string) error {
 	pool := &c.bash
 	if variant == syntax.LangPOSIX {
 		pool = &c.sh
@@ -146,7 +145,7 @@ func isVast(script string) bool {
 func variantOf(shell string) (v syntax.LangVariant, name string, ok bool) {
 	words := strings.Fields(shell)
 	if len(words) == 0 {
-		words = strings.Fields(defaultShell)
+		words = strings.Fields(DefaultShell)
 	}
 	switch path.Base(words[0]) {
 	case "bash":
