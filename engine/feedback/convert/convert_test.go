@@ -73,6 +73,8 @@ func readInput(t *testing.T, archive *txtar.Archive) (string, convert.Input) {
 			in.ExitCode = n
 		case "dir":
 			in.Dir = val
+		case "root":
+			in.Root = val
 		case "module":
 			in.Module = val
 		case "pattern":

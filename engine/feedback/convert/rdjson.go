@@ -3,6 +3,8 @@ package convert
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/feedback/convert/jsonstream"
@@ -127,11 +129,28 @@ func (d *rdReport) diagnostic(index int) {
 
 // withRule puts the name of a rule behind what is wrong.
 func withRule(message, rule string) string {
-	if rule == "" || strings.Contains(message, rule) {
+	if rule == "" || hasWord(message, rule) {
 		return clip(message, maxText)
 	}
 	rule = " (" + clip(rule, 200) + ")"
 	return clip(message, maxText-len(rule)) + rule
+}
+
+// hasWord reports whether a text holds a word, and not only as a part of another: "semicolon" is not "semi".
+func hasWord(text, word string) bool {
+	inWord := func(r rune) bool { return r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+	for rest := text; ; {
+		before, after, ok := strings.Cut(rest, word)
+		if !ok {
+			return false
+		}
+		last, _ := utf8.DecodeLastRuneInString(text[:len(text)-len(rest)+len(before)])
+		first, _ := utf8.DecodeRuneInString(after)
+		if !inWord(last) && !inWord(first) {
+			return true
+		}
+		rest = after
+	}
 }
 
 // cmpRule names a finding in its fingerprint: by its rule and words.
