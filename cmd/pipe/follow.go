@@ -151,7 +151,7 @@ func (f *follower) end(res engine.Result, err error) error {
 		f.outputs(v)
 	case step.RunFailed:
 		fmt.Fprintf(f.err, "pipe: the run failed; see `pipe why %s` and `pipe logs %s`\n", res.Run.Run, res.Run.Run)
-	case step.RunRunning, step.RunCancelled, step.UnknownRunStatus:
+	case step.RunRunning, step.RunRollingBack, step.RunCancelled, step.UnknownRunStatus:
 	}
 	return withStatus(statusOfRun(res.Status))
 }
@@ -224,7 +224,7 @@ func statusOfRun(s step.RunStatus) int {
 		return exitFailed
 	case step.RunIsPaused, step.RunIsWaiting:
 		return exitWaiting
-	case step.RunRunning, step.UnknownRunStatus:
+	case step.RunRunning, step.RunRollingBack, step.UnknownRunStatus:
 	}
 	return exitOurs // a run that neither ended nor waits and that nobody carries on
 }

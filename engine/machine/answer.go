@@ -74,7 +74,7 @@ func (d *decider) answerEscalation(a step.Answer) bool {
 		ok = d.decideOverride(e, a, r)
 	case step.DecideAbort:
 		d.emit(r)
-		d.emit(step.RunCancelling{At: d.at, By: a.By, Reason: "aborted"})
+		d.emit(step.RunCancelling{At: d.at, By: a.By, Reason: "aborted", Rollback: a.Rollback})
 		return a.Live
 	}
 	if !ok {

@@ -21,7 +21,7 @@ func (m *Machine) Apply(r step.Record) {
 	case step.RunPaused:
 		s.status, s.reason, s.shown, s.isShown = step.RunIsPaused, r.Reason, r.Tree, true
 	case step.RunResumed:
-		s.status, s.reason, s.isShown = step.RunRunning, "", false
+		s.status, s.reason, s.isShown = s.undo.status(), "", false
 	case step.RunCancelling:
 		s.applyCancelling(r)
 	case step.RunFinished:
@@ -76,6 +76,10 @@ func (m *Machine) Apply(r step.Record) {
 		s.applyFinallyStarted(r)
 	case step.FinallyFinished:
 		s.applyFinallyFinished(r)
+	case step.RollbackStarted:
+		s.applyRollback(&r)
+	case step.RollbackFinished:
+		s.applyRolledBack(r)
 	case step.AnswerRefused:
 		s.answers[r.Answer] = true
 	case step.CheckFailed, step.EventIgnored: // they are for readers
@@ -106,6 +110,7 @@ func (s *state) applyRunStarted(r step.RunStarted) {
 
 func (s *state) applyCancelling(r step.RunCancelling) {
 	s.cancelling, s.abandoned = true, s.abandoned || r.Finally
+	s.cancelUndoing(r)
 	s.reason = r.Reason
 	for _, e := range s.escalations {
 		s.release(e)
@@ -170,6 +175,7 @@ func (s *state) endStopping(i *instance) {
 
 func (s *state) applyStarted(r *step.StageStarted) {
 	i := s.at(r.Stage)
+	s.noteStarted(i)
 	i.iteration, i.attempt, i.started = r.Iteration, r.Attempt, r
 	i.redo, i.startTree, i.approval.unchecked, i.next = nil, nil, false, 0
 	i.brief, i.briefIDs, i.base = r.Brief, r.BriefIDs, r.Base

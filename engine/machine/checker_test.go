@@ -38,6 +38,7 @@ type checker struct {
 
 	escalated  []feedback.Pair // routed so one after another: a join
 	escalating bool            // the record before was such a one
+	undone     undoChecker
 	broken     []string
 }
 
@@ -108,6 +109,7 @@ func (c *checker) met(path string) bool {
 }
 
 func (c *checker) record(r step.Record) {
+	c.undo(r)
 	routed, ok := r.(step.FeedbackRouted)
 	escalates := ok && routed.Action == feedback.Escalate
 	if escalates && !c.escalating {

@@ -37,7 +37,7 @@ func (d *decider) emit(r step.Record) {
 			}
 		}
 		for _, e := range d.s.effects {
-			if e.kind == notifyEffect {
+			if e.kind == notifyEffect || e.kind == rollbackEffect && !c.Rollback {
 				stops = append(stops, e.id)
 			}
 		}
@@ -56,7 +56,7 @@ func (d *decider) emit(r step.Record) {
 	case step.RetryScheduled:
 		d.effect(step.Timer{Effect: r.Effect, Until: r.Until})
 	case step.TreeAsked:
-		d.effect(step.ReadTree{Effect: r.Effect})
+		d.effect(d.s.find(r.Effect).readTree())
 	case step.RunCancelling:
 		for _, effect := range stops {
 			d.effect(step.Stop{Effect: effect})
@@ -71,6 +71,10 @@ func (d *decider) emit(r step.Record) {
 		}
 	case step.NotifyStarted:
 		d.effect(*d.s.find(r.Effect).notify)
+	case step.RollbackStarted:
+		if r.Effect != "" {
+			d.effect(step.Rollback{Started: &r})
+		}
 	}
 }
 
@@ -124,6 +128,12 @@ func (d *decider) take(ev step.Event) bool {
 			return true
 		}
 		return d.ignore(ev, e.Effect, "no reading of the tree with this effect is open")
+	case step.RolledBack:
+		if o := d.s.find(e.Effect); o != nil && o.kind == rollbackEffect {
+			d.rolledBack(d.s.undo.running, e)
+			return true
+		}
+		return d.ignore(ev, e.Effect, "no rollback with this effect is under way")
 	case step.Resumed:
 		d.emit(step.RunResumed{At: d.at, Ended: e.Ended})
 		d.passDeadlines(true)
@@ -321,6 +331,10 @@ func (d *decider) treeRead(o *openEffect, e step.TreeRead) {
 	i := o.inst
 	d.emit(rec)
 	if d.s.cancelling && !(i != nil && i.isFinal()) {
+		return
+	}
+	if e.Refused != "" && i != nil {
+		d.failStart(i, i.iteration, "a rollback could not go back to what the workspace holds now: "+e.Refused)
 		return
 	}
 	switch o.purpose {

@@ -21,7 +21,7 @@ func (m *Machine) Dump() []byte {
 		Writer: pathOf(s.writer), Items: s.ledger.Items(), History: s.history,
 		NextEscalation: s.nextEscalation, Waiting: s.waiting, Worked: s.worked, WorkTree: s.workTree,
 		Shown: s.shown, IsShown: s.isShown, Cancelling: s.cancelling, Answers: len(s.answers),
-		Issue: s.sent.issue, SentBack: s.sent.defects,
+		Undo: s.undo.dump(), Issue: s.sent.issue, SentBack: s.sent.defects,
 	}
 	for _, i := range s.all {
 		d.Stages = append(d.Stages, i.dump())
@@ -66,6 +66,7 @@ type dumpedState struct {
 	Worked, IsShown, Cancelling  bool
 	WorkTree, Shown              step.Tree
 	Answers                      int
+	Undo                         string
 	Issue                        envelope.Issue
 	SentBack                     map[string][]envelope.PriorDefect
 }
@@ -95,7 +96,7 @@ type dumpedStage struct {
 	Each                                                                value.Value
 	Met, Done, Came, Redo, Stopping, Holding, Accepted, Unrouted, Round bool
 	Blocked, Asks, HadBefore, Disputed, Live, Dispatched                bool
-	Approval                                                            string
+	Approval, Undo                                                      string
 	StartTree                                                           *step.Tree
 	Note, Brief, Base                                                   string
 	BriefIDs, Changes, Items                                            []string
@@ -108,7 +109,7 @@ func (i *instance) dump() dumpedStage {
 		Outputs: i.outputs, Before: i.before, Each: i.each, Met: i.met, Done: i.done, Came: i.came,
 		Redo: i.redo != nil, Stopping: i.stopping, Holding: i.holding, Accepted: i.accepted, Unrouted: i.unrouted,
 		Round: i.round, Blocked: i.blocked, Asks: i.asks, HadBefore: i.hadBefore, Disputed: i.disputed,
-		Approval: fmt.Sprintf("%+v", i.approval), StartTree: i.startTree, Note: i.note, Brief: i.brief,
+		Approval: fmt.Sprintf("%+v", i.approval), StartTree: i.startTree, Undo: fmt.Sprintf("%+v", i.undo), Note: i.note, Brief: i.brief,
 		Dispatched: i.dispatched, Base: i.base, BriefIDs: i.briefIDs, Changes: i.changes, Items: paths(i.items),
 	}
 	if i.body != nil {

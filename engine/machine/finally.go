@@ -9,6 +9,12 @@ import (
 // finish ends the run: well if nothing failed. What stands in its finally comes first.
 func (d *decider) finish() {
 	r := d.ending()
+	if final := d.s.root.final; r.Status == step.RunFailed && (final == nil || final.outcome == step.UnknownRunStatus) {
+		if d.rollBack() {
+			return
+		}
+		r.Reason = d.ending().Reason // with the rollbacks that failed
+	}
 	if d.finallyRuns(d.s.root, r.Status, r.Reason) {
 		d.goOn()
 		return
@@ -43,6 +49,7 @@ func (d *decider) ending() step.RunFinished {
 		}
 		r.Outputs = outputs
 	}
+	r.Reason = d.s.withRollbacks(r.Reason)
 	return r
 }
 
@@ -80,14 +87,21 @@ func (f *frame) failed() *instance {
 	return firstFailed(f.slots)
 }
 
-// cancel stops the run. What stands in finally runs nevertheless; a cancel while it does stops that as well.
+// cancel stops the run. What stands in finally runs nevertheless; a cancel while it does stops that as well, and
+// one while rollbacks run, and that asks for none, stops those. One that asks for rollbacks may come later than
+// another that did not.
 func (d *decider) cancel(a step.Answer) bool {
 	running := slices.ContainsFunc(d.s.all, func(i *instance) bool { return i.isFinal() && i.frame.live })
-	if d.s.cancelling && (!running || d.s.abandoned) {
+	undoing, more := d.s.undo.running != nil && !d.s.undo.stopped, a.Rollback && !d.s.undo.wanted && !d.s.undo.stopped
+	switch {
+	case undoing && a.Rollback && !more:
+		return d.refuse(a, "the run is being cancelled and rolled back already")
+	case d.s.cancelling && !undoing && !more && (!running || d.s.abandoned):
 		return d.refuse(a, "the run is being cancelled already")
 	}
 	last := d.s.root.final != nil && d.s.root.final.live
-	d.emit(step.RunCancelling{At: d.at, By: a.By, Reason: "cancelled", Why: a.Reason, Finally: d.s.cancelling || last})
+	again := d.s.cancelling && !undoing && !more
+	d.emit(step.RunCancelling{At: d.at, By: a.By, Reason: "cancelled", Why: a.Reason, Finally: again || last, Rollback: a.Rollback})
 	return a.Live
 }
 
@@ -101,6 +115,9 @@ func (d *decider) finishCancelled() {
 	}
 	if d.s.timers() > 0 {
 		return // a stage of a finally waits for its next try
+	}
+	if d.s.undo.wanted && d.rollBack() {
+		return
 	}
 	for _, i := range slices.Backward(d.s.all) {
 		if i.status != step.Running || !i.isComposite() {
@@ -119,7 +136,7 @@ func (d *decider) finishCancelled() {
 	for _, i := range d.s.all { // what stands in a finally that never came
 		d.cancelled(i, false)
 	}
-	d.emit(step.RunFinished{At: d.at, Status: step.RunCancelled, Reason: d.s.reason, OpenItems: openItems(&d.s.ledger)})
+	d.emit(step.RunFinished{At: d.at, Status: step.RunCancelled, Reason: d.s.withRollbacks(d.s.reason), OpenItems: openItems(&d.s.ledger)})
 }
 
 // cancelled records that an instance that has not ended is cancelled; of composites that run only if asked for.

@@ -81,7 +81,12 @@ func (m *Machine) OpenEffects() []step.Effect {
 				out = append(out, step.Stop{Effect: e.id})
 			}
 		case treeEffect:
-			out = append(out, step.ReadTree{Effect: e.id, Since: e.since})
+			out = append(out, e.readTree())
+		case rollbackEffect:
+			out = append(out, step.Rollback{Started: e.rollback})
+			if m.s.undo.stopped {
+				out = append(out, step.Stop{Effect: e.id})
+			}
 		}
 	}
 	return out

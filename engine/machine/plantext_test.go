@@ -13,7 +13,8 @@ import (
 // parsePlan reads a plan from lines "ID word word=value …"; what is indented under a stage is its body.
 // Words: needs=a,b loop=TARGET max=N exhausted=fail rerun=path when=EXPR approval gate (nothing but an approval)
 // deadline=SECONDS ontimeout=approve|fail onreject=skip|TARGET approvers=a,b retry=N on=CLASS writes continue
-// interrupt=ask|fail discovery self (verifies its target) refine=NAME (validates it) foreach=EXPR parallel=N pre=EXPR post=EXPR out=NAME escalates=fail|findings.
+// interrupt=ask|fail discovery self (verifies its target) refine=NAME (validates it) foreach=EXPR parallel=N pre=EXPR post=EXPR out=NAME escalates=fail|findings
+// rollback=STRATEGY undoenv=EXPR (of its script).
 // What is indented under the line "finally" is the finally of the graph. A first line "! word …" is of the plan:
 // unattended, deadline=SECONDS, fail (when it passes), notify, before=EXPR and after=EXPR (of the contract of
 // routings). cpre=EXPR cpost=EXPR are checks of a stage's contract, in=NAME:VALUE and in=NAME:=EXPR inputs.
@@ -181,6 +182,13 @@ func parseNode(g *plan.Graph, words []string) plan.Node {
 				t = plan.Template{Parts: []plan.Part{{Expr: expression(g, src)}}}
 			}
 			n.Inputs = append(n.Inputs, plan.Binding{Name: name, Value: t})
+		case "rollback":
+			n.Rollback = &plan.Rollback{}
+			if err := n.Rollback.Strategy.UnmarshalText([]byte(v)); err != nil {
+				panic(err)
+			}
+		case "undoenv":
+			n.Rollback.Env = append(n.Rollback.Env, plan.Binding{Name: "OK", Value: plan.Template{Parts: []plan.Part{{Expr: expression(g, v)}}}})
 		case "out":
 			n.Outputs = append(n.Outputs, plan.Param{Name: v, Type: value.Of(value.Any)})
 		default:

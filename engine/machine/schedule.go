@@ -146,7 +146,7 @@ func (d *decider) needsTree(i *instance) bool {
 	if i.approval.unchecked && d.fresh != i {
 		return true
 	}
-	return i.wantsTree()
+	return i.wantsTree() || i.keepsBase()
 }
 
 // wantsTree reports whether the tree before and after i's tries must be known: of a target of a loop, and where

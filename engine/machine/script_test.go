@@ -26,7 +26,8 @@ var update = flag.Bool("update", false, "rewrite the expected parts of the scrip
 //
 //	start [jobs=N] [task=KEY] [prior=STAGE]
 //	end EFFECT [CLASS] [exit=N] [items=SEVERITY:TEXT,…] [learnt=assembly|gate|ci|verifier|resolver] [replies=ID:STATUS,…] [allfixed] [tree=HASH] [out=NAME:TEXT]
-//	lost EFFECT · timer EFFECT · tree EFFECT HASH · notified EFFECT · resume [ended=N] · later SECONDS
+//	lost EFFECT · timer EFFECT · tree EFFECT HASH [refused] · notified EFFECT · resume [ended=N] · later SECONDS
+//	rolledback EFFECT [CLASS]
 //	approve|reject|cancel|retry|refer-back|override|abort [STAGE] [key=value …] [dead]
 //
 // After each the records so far are folded into a new machine, whose dump must be the same.
@@ -146,7 +147,16 @@ func describeEffect(e step.Effect) string {
 	case step.Timer:
 		return fmt.Sprintf("timer %s +%ds", e.Effect, e.Until/1000)
 	case step.ReadTree:
-		return "read tree " + e.Effect
+		out := "read tree " + e.Effect
+		if e.Keep {
+			out += " and keep it"
+		}
+		if e.Head {
+			out += " with its commit"
+		}
+		return out
+	case step.Rollback:
+		return fmt.Sprintf("roll back %s %s", e.Started.Effect, e.Started.Stage)
 	case step.Notify:
 		return fmt.Sprintf("notify %s of %s: %s", e.Effect, e.Escalation.ID, e.Run)
 	}
@@ -281,7 +291,17 @@ func (s *scriptRun) event(command string) step.Event {
 	case "timer":
 		return step.TimerFired{At: s.now, Effect: words[1]}
 	case "tree":
-		return step.TreeRead{At: s.now, Effect: words[1], Tree: step.Tree{Hash: words[2], Tracked: words[2]}}
+		e := step.TreeRead{At: s.now, Effect: words[1], Tree: step.Tree{Hash: words[2], Tracked: words[2], Head: "C-" + words[2]}}
+		if len(words) > 3 {
+			e.Refused = "it is too large"
+		}
+		return e
+	case "rolledback":
+		e := step.RolledBack{At: s.now, Effect: words[1]}
+		if len(words) > 2 {
+			e.Class, e.Message = words[2], "it did not work"
+		}
+		return e
 	case "resume":
 		return step.Resumed{At: s.now}
 	}
@@ -352,6 +372,8 @@ func (s *scriptRun) answer(words []string) step.Answer {
 		switch {
 		case key == "dead":
 			a.Live = false
+		case key == "rollback":
+			a.Rollback = true
 		case key == "tree":
 			a.Tree = step.Tree{Hash: v, Tracked: v}
 		case key == "untracked":

@@ -46,7 +46,8 @@ func TestSimulation(t *testing.T) {
 	for name, n := range map[string]int{"rounds": total.rounds, "escalations": total.escalations, "crashes": total.crashes,
 		"approvals": total.approvals, "cancels": total.cancels, "composites": total.composites, "retries": total.retries,
 		"a finally": total.finals, "a cancel of a finally": total.abandoned, "deadlines": total.deadlines,
-		"rejections that send back": total.rejections, "notifications": total.notified, "findings of a pipeline inside": total.taken} {
+		"rejections that send back": total.rejections, "notifications": total.notified, "rollbacks": total.rollbacks, "a cancel of rollbacks": total.keptOn,
+		"findings of a pipeline inside": total.taken} {
 		if n == 0 {
 			t.Errorf("no history had %s: the simulation no longer reaches them", name)
 		}
@@ -100,7 +101,7 @@ func compareOrders(t *testing.T, seed uint64) {
 
 type simCounts struct {
 	events, rounds, escalations, crashes, approvals, cancels, composites, retries int
-	finals, abandoned, deadlines, rejections, notified, taken                     int
+	finals, abandoned, deadlines, rejections, notified, taken, rollbacks, keptOn  int
 }
 
 func (c *simCounts) add(o simCounts) {
@@ -118,6 +119,8 @@ func (c *simCounts) add(o simCounts) {
 	c.rejections += o.rejections
 	c.notified += o.notified
 	c.taken += o.taken
+	c.rollbacks += o.rollbacks
+	c.keptOn += o.keptOn
 }
 
 // world is what is around a machine: it carries out effects in any order and at any time.
@@ -210,7 +213,7 @@ func (w *world) move(n int) {
 		case p < 80:
 			w.crash()
 			return
-		case p < 83, p < 150 && w.finalRuns():
+		case p < 83, p < 150 && (w.finalRuns() || w.m.Status() == step.RunRollingBack):
 			w.counts.cancels++
 			w.take(w.answer(step.Cancel))
 			return
@@ -255,7 +258,14 @@ func (w *world) carryOut(e step.Effect) {
 	case step.Notify:
 		w.counts.notified++
 		w.step(step.Notified{At: w.now, Effect: e.Effect})
+	case step.Rollback:
+		w.step(step.RolledBack{At: w.now, Effect: e.Started.Effect, Class: []string{"", "", "exit"}[w.dice(3, "undo", e.Started.Stage)]})
 	case step.Stop:
+		if slices.ContainsFunc(w.open, func(o step.Effect) bool { _, ok := o.(step.Rollback); return ok && o.EffectID() == e.Effect }) {
+			w.open = slices.DeleteFunc(w.open, func(o step.Effect) bool { return o.EffectID() == e.Effect })
+			w.step(step.RolledBack{At: w.now, Effect: e.Effect, Class: "cancelled"})
+			return
+		}
 		if slices.ContainsFunc(w.open, func(o step.Effect) bool { _, ok := o.(step.Notify); return ok && o.EffectID() == e.Effect }) {
 			w.open = slices.DeleteFunc(w.open, func(o step.Effect) bool { return o.EffectID() == e.Effect })
 			w.step(step.Notified{At: w.now, Effect: e.Effect, Class: "cancelled"})
@@ -373,6 +383,7 @@ func (w *world) answer(kind step.AnswerKind) step.Answer {
 	if w.chaos {
 		a.Live = w.rng.IntN(4) > 0
 		a.Rounds = w.rng.IntN(3)
+		a.Rollback = (kind == step.Cancel || kind == step.DecideAbort) && w.rng.IntN(2) == 0
 	}
 	if id := w.firstRaised(); id != "" && kind >= step.DecideRetry && kind <= step.DecideAbort {
 		a.Escalation, a.Stage = id, w.check.raised[id].Sources[0]
@@ -462,6 +473,11 @@ func (w *world) count(r step.Record) {
 		if r.Finally {
 			w.counts.abandoned++
 		}
+		if w.check.undone.stopped {
+			w.counts.keptOn++
+		}
+	case step.RollbackStarted:
+		w.counts.rollbacks++
 	case step.EscalationDecided:
 		if r.By == "timeout" {
 			w.counts.deadlines++

@@ -9,7 +9,7 @@ import (
 // randomPlanText writes a plan in the text form of parsePlan: joins, nested and crossing loops, approvals,
 // retries, items and, if wanted, bodies.
 func randomPlanText(rng *rand.Rand, bodies bool) string {
-	g := planWriter{rng: rng}
+	g := planWriter{rng: rng, undo: bodies && rng.IntN(3) == 0}
 	if bodies {
 		g.policy()
 	}
@@ -35,8 +35,9 @@ func (g *planWriter) policy() {
 }
 
 type planWriter struct {
-	rng *rand.Rand
-	out strings.Builder
+	rng  *rand.Rand
+	out  strings.Builder
+	undo bool // stages have rollbacks
 }
 
 func (g *planWriter) chance(percent int) bool { return g.rng.IntN(100) < percent }
@@ -84,6 +85,9 @@ func (g *planWriter) finally(name, indent string) {
 			if g.chance(10) {
 				g.out.WriteString(" " + w)
 			}
+		}
+		if g.undo {
+			g.out.WriteString(" rollback=manual")
 		}
 		g.out.WriteString("\n")
 	}
@@ -144,6 +148,9 @@ func (g *planWriter) words(name string, i int, ancestors map[int]bool, body bool
 			g.out.WriteString(" " + w.text)
 			foreach = foreach || strings.HasPrefix(w.text, "foreach")
 		}
+	}
+	if g.undo && g.chance(50) {
+		g.out.WriteString(" rollback=" + []string{"git_revert", "file_restore", "manual", "run undoenv=error"}[g.rng.IntN(4)])
 	}
 	if foreach && g.chance(40) {
 		g.out.WriteString(" parallel=1")

@@ -54,6 +54,7 @@ type state struct {
 
 	cancelling bool
 	abandoned  bool // what stands in finally is cancelled as well
+	undo       undoing
 	answers    map[string]bool
 }
 
@@ -68,6 +69,8 @@ type openEffect struct {
 
 	escalation string       // id: of a deadline of one, and of a notification
 	notify     *step.Notify // of a notification
+
+	rollback *step.RollbackStarted // of a rollback
 }
 
 type effectKind uint8
@@ -78,6 +81,7 @@ const (
 	treeEffect
 	deadlineEffect // of an approval, or of an escalation
 	notifyEffect
+	rollbackEffect
 )
 
 // loop is a feedback loop of two instances.
@@ -153,6 +157,7 @@ type instance struct {
 
 	approval  approval
 	startTree *step.Tree // read for the start that is under way
+	undo      undo
 
 	accepted  bool // a review whose loop has settled
 	unrouted  bool // a review that ended and waits to be routed

@@ -28,6 +28,10 @@ type Timer struct {
 type ReadTree struct {
 	Effect string
 	Since  string // a tree's hash: TreeRead lists what differs from it; "": nothing is listed
+
+	Stage string // whose start the tree is read for, where a rollback may go back to it
+	Keep  bool   // what the files hold is kept until the end of the run
+	Head  bool   // TreeRead names the commit that is checked out
 }
 
 // Notify runs a script that tells somebody of an escalation. It is answered by Notified.

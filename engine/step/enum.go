@@ -14,6 +14,7 @@ const (
 	RunSucceeded
 	RunFailed
 	RunCancelled
+	RunRollingBack // it has failed, or was cancelled, and what its stages did is being undone
 )
 
 // StageStatus is where a stage stands.
@@ -57,7 +58,7 @@ const (
 )
 
 var (
-	runStatusWords   = [...]string{"unknown", "running", "waiting", "paused", "succeeded", "failed", "cancelled"}
+	runStatusWords   = [...]string{"unknown", "running", "waiting", "paused", "succeeded", "failed", "cancelled", "rolling_back"}
 	stageStatusWords = [...]string{"unknown", "pending", "waiting", "running", "succeeded", "failed", "skipped", "not_run", "cancelled", "stale", "rejected"}
 	staleCauseWords  = [...]string{"unknown", "feedback", "upstream", "decision"}
 	purposeWords     = [...]string{"unknown", "approval", "start", "pause"}

@@ -88,6 +88,8 @@ type TreeRead struct {
 	At     Instant `json:"at"`
 	Effect string  `json:"effect"`
 	Tree   Tree    `json:"tree"`
+
+	Refused string `json:"refused,omitempty"` // why its files can't be kept, where ReadTree asks for that
 }
 
 // Tree names the state of the workspace.
@@ -95,6 +97,7 @@ type Tree struct {
 	Hash    string   `json:"hash"`              // of all files that count (feedback.md, "The tree")
 	Tracked string   `json:"tracked"`           // of the tracked ones alone
 	Changed []string `json:"changed,omitempty"` // files that differ from the tree that was named in the effect, sorted
+	Head    string   `json:"head,omitempty"`    // the commit that is checked out, where the effect asks for it; "" also where there is none yet
 }
 
 // Resumed says that a process has taken over the run.

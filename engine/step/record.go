@@ -342,17 +342,18 @@ type FinallyFinished struct {
 
 // RollbackStarted says that what a stage did is being undone.
 type RollbackStarted struct {
-	Effect   string        `json:"effect"`
+	Effect   string        `json:"effect,omitempty"` // "": it could not begin
 	Stage    string        `json:"stage"`
 	Strategy string        `json:"strategy"`
 	At       Instant       `json:"at"`
 	Base     string        `json:"base,omitempty"` // tree before the stage's first try, where the strategy asks for it
+	Head     string        `json:"head,omitempty"` // the commit that was checked out then
 	Env      *value.Object `json:"env,omitempty"`  // of a script: name → string
 }
 
 // RollbackFinished says what came of it.
 type RollbackFinished struct {
-	Effect   string   `json:"effect"`
+	Effect   string   `json:"effect,omitempty"`
 	Stage    string   `json:"stage"`
 	At       Instant  `json:"at"`
 	Class    string   `json:"class,omitempty"` // "" is success
