@@ -61,7 +61,7 @@ type Tail struct {
 	pos    Position
 	header Header
 	buf    []byte
-	only   [][]byte // what a line must hold one of to be read; nil: every line is
+	types  *Types // nil: every record is given, and the events
 }
 
 // NewTail returns a Tail that begins with the first step.
@@ -126,19 +126,29 @@ func (t *Tail) scan(s *scanner, fn func(Line) error) (torn int64, err error) {
 			t.pos = now
 			continue
 		}
-		if fn == nil || !t.wants(body) {
+		if fn == nil || !t.types.wants(body) {
 			t.pos = now
 			continue
 		}
-		line, err := decode(body, func(sum string, size int64) ([]byte, error) { return readBlob(t.dir, sum, size) })
+		line, err := t.decode(body)
 		if err != nil {
 			return 0, unreadable(s, start, err)
 		}
-		t.pos = now
+		if t.pos = now; t.types != nil && line.Records == nil {
+			continue
+		}
 		if err := fn(line); err != nil {
 			return 0, err
 		}
 	}
+}
+
+func (t *Tail) decode(body []byte) (Line, error) {
+	blob := func(sum string, size int64) ([]byte, error) { return readBlob(t.dir, sum, size) }
+	if t.types != nil {
+		return decodeTypes(body, t.types, blob)
+	}
+	return decode(body, blob)
 }
 
 // unreadable tells a blob that is damaged from a line that was written as it is, by a newer version or by

@@ -35,7 +35,7 @@ type Loop struct {
 
 	Run      string `json:"run"`
 	Pipeline string `json:"pipeline"`
-	Open     bool   `json:"open"` // it may still come to a good end: it is in none of the aggregated figures
+	Open     bool   `json:"open"` // its run goes on, and its last review was neither accepted nor escalated: it is in no rate and no average
 
 	accepted bool // the last review was
 	sent     int  // reviews that left a blocking item open

@@ -8,16 +8,16 @@ import (
 	"example.com/pipe/engine/step"
 )
 
-// types are those of the records that Apply looks at, each by how it begins.
-var types = [...]string{"run.started", "run.finished", "feedback.", "item.", "escalation.", "stage.stale"}
-
-// Types gives how the types of the records begin that Apply looks at. The end of a review, too, is looked at; it
-// stands in the same step as what the review found.
-func Types() []string { return slices.Clone(types[:]) }
+// Types gives how the types of the records begin that Apply looks at, and of those that it looks at as well where
+// they stand in one step with one of the first.
+func Types() (any, beside []string) {
+	return []string{"run.started", "run.finished", "feedback.", "item.", "escalation.", "stage.stale"}, []string{"stage.succeeded"}
+}
 
 // Run works out the loops of one run from its records. The zero Run has none.
 type Run struct {
 	info    step.RunInfo
+	started step.Instant
 	ended   bool
 	carried map[string]int // by source: where an earlier run of the task left the loop
 	ledger  feedback.Ledger
@@ -39,7 +39,7 @@ type loop struct {
 func (r *Run) Apply(at step.Instant, rec step.Record) {
 	switch rec := rec.(type) {
 	case step.RunStarted:
-		r.info, r.carried = rec.Run, make(map[string]int, len(rec.Loops))
+		r.info, r.started, r.carried = rec.Run, at, make(map[string]int, len(rec.Loops))
 		for _, c := range rec.Loops {
 			r.carried[c.Source] = c.Iteration
 		}
@@ -153,8 +153,8 @@ func (r *Run) decided(at step.Instant, rec *step.EscalationDecided) {
 // Info says which run it is; it is empty before its first record.
 func (r *Run) Info() step.RunInfo { return r.info }
 
-// Ended reports whether the run has ended.
-func (r *Run) Ended() bool { return r.ended }
+// Started is when the run started, 0 before its first record.
+func (r *Run) Started() step.Instant { return r.started }
 
 // Loops gives the loops of the run, in the order of their sources' names: in which order reviews that run side by
 // side come in depends on the time that they took.
@@ -166,7 +166,7 @@ func (r *Run) Loops() []Loop {
 		o.Iterations += l.before
 		o.Final = len(r.ledger.OpenBlocking(o.Source))
 		o.Resolved = o.accepted && !o.Escalated
-		o.Open = !r.ended && !o.Escalated
+		o.Open = !r.ended && !o.Escalated && !o.accepted
 		o.DurationMS = max(0, l.last.Since(l.first))
 		out = append(out, o)
 	}
