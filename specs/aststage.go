@@ -21,6 +21,7 @@ type Stage struct {
 	Pipeline     *Leaf[string] // by its name, or by a path relative to this document
 	With         *With         // of Uses and Pipeline, but for uses: approval, whose is Gate
 	OnEscalation *Leaf[string] // of Pipeline: escalate, fail or findings
+	Refine       *RefineLoop   // what its create says stands in the fields above
 	Gate         *Approval     // of uses: approval, always there then; its Required is true
 
 	Needs    *Needs

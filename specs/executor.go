@@ -11,7 +11,10 @@ import (
 )
 
 // executorKeys are the keys that say what a stage runs; it has exactly one of them.
-var executorKeys = []string{"run", "agent", "command", "uses", "pipeline"}
+var executorKeys = []string{"run", "agent", "command", "uses", "pipeline", "refine_loop"}
+
+// stepExecutors are those of them that a step of a refine loop may have.
+var stepExecutors = executorKeys[:4]
 
 // companions are the keys that go with some of the executor keys only.
 var companions = []struct {
@@ -32,20 +35,21 @@ var reviewKeys = []string{"feedback", "feedback_loop"}
 // The word of uses that makes a stage an approval, whose keys are those of requires_approval.
 const usesApproval = "approval"
 
-// executor checks the keys that say what a stage runs, and what goes with them, and reads "with".
-func (r *reader) executor(n *yaml.Node, s *Stage, fs []field, what string) {
+// executor checks the keys that say what a stage or a step runs, one of those given, and what goes with them, and
+// reads "with" and "refine_loop".
+func (r *reader) executor(n *yaml.Node, s *Stage, fs []field, what string, keys []string) {
 	var own *field // the key that says what runs
-	for _, name := range executorKeys {
+	for _, name := range keys {
 		switch f := find(fs, name); {
 		case f == nil:
 		case own == nil:
 			own = f
 		default:
-			r.conflict(f, own, what, "a stage runs one thing: "+oneOf(executorKeys))
+			r.conflict(f, own, what, "one thing is run: "+oneOf(keys))
 		}
 	}
 	if own == nil {
-		r.noExecutor(n, fs, what)
+		r.noExecutor(n, fs, what, len(keys) == len(stepExecutors))
 	}
 	for _, c := range companions {
 		f := find(fs, c.name)
@@ -58,12 +62,7 @@ func (r *reader) executor(n *yaml.Node, s *Stage, fs []field, what string) {
 			r.diags.Errorf(codeConflict, r.doc.Span(f.key), `"shell" of %s has no "run" that it could run`, what)
 		}
 	}
-	for _, name := range reviewKeys {
-		if f, v := find(fs, name), find(fs, "verifiers"); f != nil && v != nil {
-			r.conflict(v, f, what, "a stage with "+name+" is a review, and verifiers send work back to an implementation: "+
-				"let the commands be a stage of their own, with a feedback_loop")
-		}
-	}
+	r.noReview(fs, what)
 	prompt, file := find(fs, "prompt"), find(fs, "prompt_file")
 	if prompt != nil && file != nil {
 		r.conflict(file, prompt, what, "give the prompt once")
@@ -79,6 +78,12 @@ func (r *reader) executor(n *yaml.Node, s *Stage, fs []field, what string) {
 		return
 	case own.name == "pipeline":
 		r.notWith(s, notOfPipeline, what+", which runs a pipeline")
+	case own.name == "refine_loop":
+		if v, done := r.follow(own.value); v != nil {
+			s.refine(r.refineLoop(v))
+			done()
+		}
+		return
 	}
 	if with := find(fs, "with"); with != nil && (has(fs, "uses") || has(fs, "pipeline")) {
 		if v, done := r.follow(with.value); v != nil {
@@ -88,17 +93,39 @@ func (r *reader) executor(n *yaml.Node, s *Stage, fs []field, what string) {
 	}
 }
 
+// noReview reports the keys of a review in a stage that is looped with itself: its work is reviewed.
+func (r *reader) noReview(fs []field, what string) {
+	v, l := find(fs, "verifiers"), find(fs, "refine_loop")
+	for _, name := range reviewKeys {
+		f := find(fs, name)
+		switch {
+		case f == nil:
+		case v != nil:
+			r.conflict(v, f, what, "a stage with "+name+" is a review, and verifiers send work back to an implementation: "+
+				"let the commands be a stage of their own, with a feedback_loop")
+		case l != nil:
+			r.conflict(f, l, what, "what validate finds goes back to create; to send work back to another stage let a stage behind this one review it")
+		}
+	}
+	if v != nil && l != nil {
+		r.conflict(v, l, what, "what a refine loop made is looked at by its validate: let that run the commands")
+	}
+}
+
 // noExecutor reports a stage that does not say what it runs.
-func (r *reader) noExecutor(n *yaml.Node, fs []field, what string) {
+func (r *reader) noExecutor(n *yaml.Node, fs []field, what string, step bool) {
 	switch {
 	case meantExecutor(fs):
 	case has(fs, "prompt") || has(fs, "prompt_file"):
 		r.missing(n, r.doc.Span(n), what, "agent", "a prompt goes with an agent: add agent: NAME")
 	case has(fs, "with"):
 		r.missing(n, r.doc.Span(find(fs, "with").key), what, "uses", `"with" goes with a kind or a plugin, uses: NAME, or with a pipeline, pipeline: NAME`)
+	case step:
+		r.missing(n, r.doc.Span(n), what, "run",
+			`say what it runs: "run" with a script, "agent" with a "prompt", "command" with a command of the project, or "uses" with a kind or a plugin`)
 	default:
 		r.missing(n, r.doc.Span(n), what, "run",
-			`say what it runs: "run" with a script, "agent" with a "prompt", "command" with a command of the project, "uses" with a kind or a plugin, or "pipeline"`)
+			`say what it runs: "run" with a script, "agent" with a "prompt", "command" with a command of the project, "uses" with a kind or a plugin, "pipeline", or "refine_loop"`)
 	}
 }
 
@@ -160,6 +187,7 @@ var notOfFinally = []barred{
 	{"needs", "the stages of finally run one after another, in the order of the document"},
 	{"feedback_loop", "finally holds no loops: nothing runs again when the run has ended"},
 	{"verifiers", "finally holds no loops: let the stage verify its own work"},
+	{"refine_loop", "finally holds no loops: let the stage validate its own work"},
 	{"for_each", "finally holds no for_each; loop in the script"},
 	{"pipeline", "finally runs no pipelines; give it a stage of its own"},
 	{"requires_approval", "the run has ended, and nobody is waited for"},

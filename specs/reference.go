@@ -64,6 +64,7 @@ func Reference() []Section {
 		section("feedback_loop", loopKeys),
 		section("verifiers", verifiersKeys),
 		section("verifier", verifierKeys),
+		section("refine_loop", refineKeys),
 		section("retry", retryKeys),
 		section("approval", approvalKeys),
 		section("on_reject", returnKeys),

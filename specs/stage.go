@@ -1,6 +1,7 @@
 package specs
 
 import (
+	"slices"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -27,7 +28,7 @@ func (r *reader) stage(n *yaml.Node) *Stage {
 	if !has(fs, "id") {
 		r.missing(n, r.doc.Span(n), what, "id", "")
 	}
-	r.executor(n, s, fs, what)
+	r.executor(n, s, fs, what, executorKeys)
 	return s
 }
 
@@ -60,7 +61,7 @@ func idOf(n *yaml.Node) string {
 	return ""
 }
 
-var stageKeys = []key[Stage]{
+var stageKeys = slices.Concat([]key[Stage]{
 	{"id", aName, Required, "lower-case letters, digits, `_` and `-`, beginning with a letter; at most 80 characters. An id with a dash " +
 		"is `stages[\"a-b\"]` in expressions",
 		func(r *reader, n *yaml.Node, s *Stage) { s.ID = r.name(n, `"id"`, stageID) }},
@@ -69,26 +70,11 @@ var stageKeys = []key[Stage]{
 	{"role", words("work", "implementation", "review"), "see right", "what the stage is for. With `feedback` or `feedback_loop` it is a " +
 		"`review`; as the target of a loop, or under the id implement, fix or refactor, an `implementation`; any other is `work`",
 		func(r *reader, n *yaml.Node, s *Stage) { s.Role = r.word(n, `"role"`) }},
-	{"run", aScript, "", "a shell script. `${{ }}` has no place in it: values come through `env`",
-		func(r *reader, n *yaml.Node, s *Stage) { s.Run = r.script(n, `"run"`) }},
-	{"shell", aText, "bash, else sh", "the program that runs the script",
-		func(r *reader, n *yaml.Node, s *Stage) { s.Shell = r.str(n, `"shell"`) }},
-	{"agent", aName, "", "an agent of `pipe.yaml`. One that is not there is `default`",
-		func(r *reader, n *yaml.Node, s *Stage) { s.Agent = r.name(n, `"agent"`, paramName) }},
-	{"prompt", aTemplate, "", "what the agent is to do; may hold `${{ }}`",
-		func(r *reader, n *yaml.Node, s *Stage) { s.Prompt = r.message(n, `"prompt"`) }},
-	{"prompt_file", aText, "", "a file with the prompt, relative to the pipeline's own",
-		func(r *reader, n *yaml.Node, s *Stage) { s.PromptFile = r.str(n, `"prompt_file"`) }},
-	{"command", aName, "", "a [command of the project](#a-command-of-the-project) by what it is for, such as `test` or `lint`: one of " +
-		"`pipe.yaml`, else what the project's kind calls for",
-		func(r *reader, n *yaml.Node, s *Stage) { s.Command = r.name(n, `"command"`, paramName) }},
-	{"uses", aName, "", "a kind of stage by its name (`approval`), or a [plugin](plugins.md) of `pipe.yaml` or the `PATH`",
-		func(r *reader, n *yaml.Node, s *Stage) { s.Uses = r.name(n, `"uses"`, paramName) }},
+}, stepKeys, []key[Stage]{
 	{"pipeline", aText, "", "[another pipeline](#a-pipeline-inside), by its name or its path",
 		func(r *reader, n *yaml.Node, s *Stage) { s.Pipeline = r.str(n, `"pipeline"`) }},
-	{"with", Value{Form: "names with values", Keys: "approval"}, "", "what a kind, a plugin or a pipeline is given; values may hold " +
-		"`${{ }}`. Their types are checked",
-		func(*reader, *yaml.Node, *Stage) {}}, // executor reads it: its keys depend on uses
+	{"refine_loop", keysOf("refine_loop"), "", "attempts at something: what creates it, and what [validates](#refine-loops) it",
+		func(*reader, *yaml.Node, *Stage) {}}, // executor reads it
 	{"on_escalation", words("escalate", "fail", "findings"), "escalate", "of a pipeline: what an [escalation inside](#a-pipeline-inside) " +
 		"becomes",
 		func(r *reader, n *yaml.Node, s *Stage) { s.OnEscalation = r.word(n, `"on_escalation"`) }},
@@ -142,4 +128,26 @@ var stageKeys = []key[Stage]{
 		func(r *reader, n *yaml.Node, s *Stage) { s.OnInterrupt = r.word(n, `"on_interrupt"`) }},
 	{"continue_on_error", aFlag, "false", "a failure does not fail the run, and what needs it goes on",
 		func(r *reader, n *yaml.Node, s *Stage) { s.ContinueOnError = r.boolean(n, `"continue_on_error"`) }},
+})
+
+// stepKeys are the keys that say what a stage runs, or a step of a refine loop.
+var stepKeys = []key[Stage]{
+	{"run", aScript, "", "a shell script. `${{ }}` has no place in it: values come through `env`",
+		func(r *reader, n *yaml.Node, s *Stage) { s.Run = r.script(n, `"run"`) }},
+	{"shell", aText, "bash, else sh", "the program that runs the script",
+		func(r *reader, n *yaml.Node, s *Stage) { s.Shell = r.str(n, `"shell"`) }},
+	{"agent", aName, "", "an agent of `pipe.yaml`. One that is not there is `default`",
+		func(r *reader, n *yaml.Node, s *Stage) { s.Agent = r.name(n, `"agent"`, paramName) }},
+	{"prompt", aTemplate, "", "what the agent is to do; may hold `${{ }}`",
+		func(r *reader, n *yaml.Node, s *Stage) { s.Prompt = r.message(n, `"prompt"`) }},
+	{"prompt_file", aText, "", "a file with the prompt, relative to the pipeline's own",
+		func(r *reader, n *yaml.Node, s *Stage) { s.PromptFile = r.str(n, `"prompt_file"`) }},
+	{"command", aName, "", "a [command of the project](#a-command-of-the-project) by what it is for, such as `test` or `lint`: one of " +
+		"`pipe.yaml`, else what the project's kind calls for",
+		func(r *reader, n *yaml.Node, s *Stage) { s.Command = r.name(n, `"command"`, paramName) }},
+	{"uses", aName, "", "a kind of stage by its name (`approval`), or a [plugin](plugins.md) of `pipe.yaml` or the `PATH`",
+		func(r *reader, n *yaml.Node, s *Stage) { s.Uses = r.name(n, `"uses"`, paramName) }},
+	{"with", Value{Form: "names with values", Keys: "approval"}, "", "what a kind, a plugin or a pipeline is given; values may hold " +
+		"`${{ }}`. Their types are checked",
+		func(*reader, *yaml.Node, *Stage) {}}, // executor reads it: its keys depend on uses
 }

@@ -118,7 +118,7 @@ func TestProjectCommandMistakes(t *testing.T) {
 			`the project has several commands "test": that of Go (go.mod) and that of Node (package.json)`, `test: {run: "go test -json ./...", format: go-test}`}},
 		{"a folder that is known later", `{id: t, command: test, dir: "${{ run.id }}"}`, "", aGoMod, []string{"none can be found in a folder that is known only when the stage starts"}},
 		{"a loop over what can't be read", "{id: t, command: test, feedback_loop: {target_stage: implement}}", "", odd, []string{
-			`"t" sends back what the command "test" finds, and it can't be read: the script "test" of package.json is "make test"`, `feedback_loop is here`,
+			`"t" sends back what the command "test" finds, and it can't be read: the script "test" of package.json is "make test"`, `its loop is here`,
 			`test: {run: "npm run --silent test", format: junit, path: report.xml}`}},
 		{"an expression in a script of pipe.yaml", "{id: t, command: test}", "commands: {test: 'make ${{ inputs.x }}'}", aGoMod, []string{
 			"pipe.yaml:1:24: error: ${{ }} is not evaluated in run", "the stage that runs the command can give it values through env"}},

@@ -160,10 +160,13 @@ func (c *compiler) runCommand(i int) {
 	if s.reports() {
 		n.Feedback = s.command.feedback
 	}
-	if s.command.unread != "" && s.syn.Loop != nil && s.syn.Feedback == nil {
-		name := s.syn.Command.Value
+	if s.command.unread != "" && (s.syn.Loop != nil || s.isPart()) && s.syn.Feedback == nil {
+		name, loop := s.syn.Command.Value, s.Span
+		if s.syn.Loop != nil {
+			loop = s.syn.Loop.Span
+		}
 		d := c.diags.Errorf(CodeUnknownCommand, s.syn.Command.Span, "%s sends back what the command %q finds, and it can't be read: %s", c.known.Label(i), name, s.command.unread)
-		d.Related = []diag.Related{{Span: s.syn.Loop.Span, Message: "feedback_loop is here"}}
+		d.Related = []diag.Related{{Span: loop, Message: "its loop is here"}}
 		d.Help = "name the command with the format of its report in pipe.yaml:\ncommands:\n  " + name +
 			": {run: " + quoteYAML(s.command.script) + ", format: junit, path: report.xml}"
 	}

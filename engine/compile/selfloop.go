@@ -3,6 +3,7 @@ package compile
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
@@ -15,8 +16,14 @@ import (
 // kindVerifiers is the kind of the node that runs the verifiers of a stage.
 const kindVerifiers = "verifiers"
 
-// verifiersPart is what the id of that node ends in, behind the stage's own: no id that a document gives has a "/".
-const verifiersPart = "verifiers"
+// What the ids of the parts of a stage end in, behind the stage's own: no id that a document gives has a "/".
+const (
+	verifiersPart = "verifiers"
+	validatePart  = "validate"
+)
+
+// defaultRefineAttempts is how often a refine loop runs.
+const defaultRefineAttempts = 5
 
 // withParts gives the stages of a list, and right behind each that is looped with itself the part that looks at what
 // it did.
@@ -27,6 +34,13 @@ func withParts(stages []*specs.Stage) []stageInfo {
 		if syn.Verifiers != nil {
 			at, _ := syn.Key("verifiers")
 			out = append(out, stageInfo{syn: &specs.Stage{Span: at}, part: verifiersPart, owner: len(out) - 1})
+		} else if l := syn.Refine; l != nil {
+			validate := specs.Stage{Span: l.Span}
+			if l.Validate != nil {
+				validate = *l.Validate
+			}
+			validate.Dir, validate.Env, validate.Refine = syn.Dir, syn.Env, l
+			out = append(out, stageInfo{syn: &validate, part: validatePart, owner: len(out) - 1})
 		}
 	}
 	return out
@@ -38,7 +52,7 @@ func (s *stageInfo) isPart() bool { return s.part != "" }
 // namePart gives a part its id, behind that of its stage, and its place: that of the key that it stands for.
 func (c *compiler) namePart(s *stageInfo) {
 	own := c.stages[s.owner]
-	s.Span, s.Owner = s.syn.Span, own.Stage
+	s.Span, s.Owner, s.Part = s.syn.Span, own.Stage, s.part
 	s.node.At = s.Span.Start
 	if own.ID != "" {
 		s.node.ID = own.ID + "/" + s.part
@@ -49,7 +63,10 @@ func (c *compiler) namePart(s *stageInfo) {
 // declarePart works out what may be known of a part before any expression is compiled: nobody reads it.
 func (c *compiler) declarePart(s *stageInfo) {
 	s.node.Role = plan.Review
+	c.findCommand(s)
+	c.textOutputs(s)
 	s.outputs()
+	c.loadPrompt(s)
 	s.syn.When = succeeded(c.stages[s.owner].ID, s.Span)
 	if s.syn.When != nil {
 		s.Sure = scope.SucceededIn(plain(s.syn.When.Text, false))
@@ -83,7 +100,53 @@ func (c *compiler) part(i int) {
 	n.OnInterrupt = plan.RunAgain
 	n.ContinueOnError = own.node.ContinueOnError
 	n.Writes = true
-	c.verifiers(s, own.syn.Verifiers)
+	if s.part == verifiersPart {
+		c.verifiers(s, own.syn.Verifiers)
+		return
+	}
+	n.OnInterrupt = own.node.OnInterrupt
+	n.Inputs = own.node.Inputs
+	n.Feedback = feedback(s.syn.Feedback, &c.diags)
+	c.executor(i)
+	n.Refine = c.refine(i)
+}
+
+// refine compiles what a refine loop is called, and where its findings are kept.
+func (c *compiler) refine(i int) *plan.Refine {
+	s := c.stages[i]
+	own, l := c.stages[s.owner], s.syn.Refine
+	out := &plan.Refine{Name: camelCase(own.ID)}
+	at := own.Span
+	if l.Name != nil {
+		out.Name, at = l.Name.Value, l.Name.Span
+	}
+	for _, before := range c.stages[:i] {
+		if r := before.node.Refine; r != nil && r.Name == out.Name && out.Name != "" {
+			d := c.diags.Errorf(CodeDuplicateStage, at, "the refine loop of %s is called %q, as that of %s is, and they would share a ledger", c.known.Label(s.owner), out.Name, c.known.Label(before.owner))
+			d.Related = []diag.Related{{Span: before.Span, Message: "the other one is here"}}
+			d.Help = "give it a name of its own: refine_loop: {name: …}"
+		}
+	}
+	if l.FeedbackFile != nil {
+		t, _ := c.typer.Template(l.FeedbackFile, false, scope.Place{Stage: i, Key: "feedback_file"})
+		if t.IsLiteral() {
+			inWorkspace(&c.diags, l.FeedbackFile.Text, l.FeedbackFile.Span, "feedback_file")
+		}
+		out.FeedbackFile = &t
+	}
+	return out
+}
+
+// camelCase gives an id without its dashes and underscores: "generate-plan" is "generatePlan".
+func camelCase(id string) string {
+	var b strings.Builder
+	for k, word := range strings.FieldsFunc(id, func(r rune) bool { return r == '-' || r == '_' }) {
+		if k > 0 {
+			word = strings.ToUpper(word[:1]) + word[1:]
+		}
+		b.WriteString(word)
+	}
+	return b.String()
 }
 
 // selfLoop fills in the loop of a stage with itself. What needs the stage waits for the loop, so that nothing but
@@ -91,20 +154,28 @@ func (c *compiler) part(i int) {
 func (c *compiler) selfLoop(i int) {
 	s := c.stages[i]
 	own := c.stages[s.owner]
-	v := own.syn.Verifiers
 	var def specs.Loop
 	if c.doc.Defaults != nil && c.doc.Defaults.FeedbackLoop != nil {
 		def = *c.doc.Defaults.FeedbackLoop
 	}
 	out := s.node.Loop
-	out.MaxIterations = pick(defaultMaxIterations, def.MaxIterations, v.MaxIterations)
-	out.OnExhausted = pickWord(defaultOnExhausted, def.OnExhausted, v.OnExhausted)
+	if v := own.syn.Verifiers; v != nil {
+		out.MaxIterations = pick(defaultMaxIterations, def.MaxIterations, v.MaxIterations)
+		out.OnExhausted = pickWord(defaultOnExhausted, def.OnExhausted, v.OnExhausted)
+	} else if l := own.syn.Refine; l != nil {
+		out.MaxIterations = pick(defaultRefineAttempts, l.MaxAttempts)
+		out.OnExhausted = pickWord(defaultOnExhausted, def.OnExhausted, l.OnExhausted)
+	}
 	out.Rerun = plan.Path
 	out.Convergence = plan.Convergence{SameItem: defaultSameItem, Disputed: defaultDisputed, NoChange: true}
 	if own.node.Role == plan.Implementation || own.syn.Loop != nil || own.syn.Feedback != nil { // of which specs reports the latter
 		return
 	}
-	d := c.diags.Errorf(CodeLoopTarget, s.Span, "%s has the role %s, and verifiers send work back to an implementation", c.known.Label(s.owner), own.node.Role)
+	what := "verifiers send work back"
+	if s.part == validatePart {
+		what = "what validate finds goes back"
+	}
+	d := c.diags.Errorf(CodeLoopTarget, s.Span, "%s has the role %s, and %s to an implementation", c.known.Label(s.owner), own.node.Role, what)
 	if own.syn.Role != nil {
 		d.Related = []diag.Related{{Span: own.syn.Role.Span, Message: "its role is given here"}}
 		d.Help = "write role: implementation there, or drop it"

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"example.com/pipe/engine/compile/scope"
@@ -257,6 +258,9 @@ func eachText(s *stageInfo, visit func(string)) {
 		visit(plain(s.syn.When.Text, s.syn.When.CEL))
 	}
 	scalar(s.syn.Dir)
+	if s.syn.Refine != nil {
+		scalar(s.syn.Refine.FeedbackFile)
+	}
 	if s.prompt != nil {
 		visit(plain(s.prompt.Text, s.prompt.CEL))
 	}
@@ -269,11 +273,9 @@ func eachText(s *stageInfo, visit func(string)) {
 			data(e.Value)
 		}
 	}
-	for _, cs := range [][]*specs.Check{s.syn.PreChecks, s.syn.PostChecks} {
-		for _, ck := range cs {
-			if ck.Validation != nil {
-				visit(plain(ck.Validation.Text, ck.Validation.CEL))
-			}
+	for _, ck := range slices.Concat(s.syn.PreChecks, s.syn.PostChecks) {
+		if ck.Validation != nil {
+			visit(plain(ck.Validation.Text, ck.Validation.CEL))
 		}
 	}
 	if a := s.asked(); a != nil && a.Message != nil {

@@ -108,7 +108,7 @@ func (c *compiler) usable() []string {
 
 // executorSpan is where to point for what a stage runs.
 func (s *stageInfo) executorSpan() source.Span {
-	for _, key := range []string{"run", "agent", "command", "uses", "pipeline"} {
+	for _, key := range []string{"run", "agent", "command", "uses", "pipeline", "refine_loop"} {
 		if at, there := s.syn.Key(key); there {
 			return at
 		}

@@ -33,7 +33,8 @@ type Stage struct {
 	MayMissAt source.Span     // the key that says so
 	Sure      map[string]bool // ids of the stages that have succeeded if its when holds
 	Target    int             // of its loop; -1: none
-	Owner     *Stage          // of a part of a stage that nobody names, such as its verifiers
+	Owner     *Stage          // of a part of a stage, which nobody can name; nil: it is a stage
+	Part      string          // what the part is called in messages, such as "verifiers"
 
 	known, maybe value.Type // of its entry in a scope: where it has succeeded, and where that is not known
 }
@@ -106,6 +107,9 @@ func suggest(id string, ids []string) string {
 func (ss *Stages) Label(i int) string {
 	if id := ss.List[i].ID; id != "" {
 		return fmt.Sprintf("stage %q", id)
+	}
+	if s := ss.List[i]; s.Owner != nil {
+		return s.Part + " of " + ss.Label(slices.Index(ss.List, s.Owner))
 	}
 	n := 0 // of the document
 	for _, s := range ss.List[:i+1] {
