@@ -13,43 +13,17 @@ import (
 // Book holds the ledgers of a run: one for each refine loop whose stage came to its start, by the path of the
 // validation. It grows by Apply.
 type Book struct {
-	bySource, byTarget map[string]*loop // by paths without indexes; only looked up
-	ledgers            map[string]*Ledger
-	order              []string            // sources that have a ledger, as they came up
-	raised             map[string][]string // sources by the id of an escalation
-	items              feedback.Ledger     // what validations found
-}
-
-// loop is a refine loop of the plan.
-type loop struct {
-	name           string
-	max            int
-	source, target string // ids
+	pairs   *Pairs
+	ledgers map[string]*Ledger
+	order   []string            // sources that have a ledger, as they came up
+	raised  map[string][]string // sources by the id of an escalation
+	items   feedback.Ledger     // what validations found
 }
 
 // NewBook returns the book of a run of this graph, without any ledger.
 func NewBook(g *plan.Graph) *Book {
-	b := &Book{bySource: map[string]*loop{}, byTarget: map[string]*loop{}, ledgers: map[string]*Ledger{}, raised: map[string][]string{}}
-	b.find(g, "")
-	return b
+	return &Book{pairs: NewPairs(g), ledgers: map[string]*Ledger{}, raised: map[string][]string{}}
 }
-
-// find takes in the refine loops of a graph, and of those inside it.
-func (b *Book) find(g *plan.Graph, prefix string) {
-	for i := range g.Nodes {
-		n := &g.Nodes[i]
-		if n.Refine != nil && n.Loop != nil {
-			l := &loop{n.Refine.Name, n.Loop.MaxIterations, n.ID, g.Nodes[n.Loop.Target].ID}
-			b.bySource[prefix+l.source], b.byTarget[prefix+l.target] = l, l
-		}
-		if n.Body != nil {
-			b.find(n.Body, prefix+n.ID+"/")
-		}
-	}
-}
-
-// IsEmpty reports whether the run has no refine loop.
-func (b *Book) IsEmpty() bool { return len(b.bySource) == 0 }
 
 // Ledger gives the ledger of a loop by the path of its validation.
 func (b *Book) Ledger(source string) (*Ledger, bool) {
@@ -59,47 +33,11 @@ func (b *Book) Ledger(source string) (*Ledger, bool) {
 
 // Of gives the ledger of a loop by the path of the stage that it refines.
 func (b *Book) Of(target string) (*Ledger, bool) {
-	source, ok := b.SourceOf(target)
+	source, ok := b.pairs.Source(target)
 	if !ok {
 		return nil, false
 	}
 	return b.Ledger(source)
-}
-
-// SourceOf gives the path of what validates the stage with this path, and whether a refine loop does.
-func (b *Book) SourceOf(target string) (string, bool) {
-	return other(target, b.byTarget, func(l *loop) (from, to string) { return l.target, l.source })
-}
-
-// TargetOf gives the path of the stage that the validation with this path validates, and whether it does.
-func (b *Book) TargetOf(source string) (string, bool) {
-	return other(source, b.bySource, func(l *loop) (from, to string) { return l.source, l.target })
-}
-
-// other gives the path of the other half of a loop: in the same frame, for the same item.
-func other(path string, loops map[string]*loop, ids func(*loop) (from, to string)) (string, bool) {
-	l, ok := loops[plain(path)]
-	if !ok {
-		return "", false
-	}
-	whole, index := path, ""
-	if at := strings.LastIndexByte(path, '['); at > strings.LastIndexByte(path, '/') {
-		whole, index = path[:at], path[at:]
-	}
-	from, to := ids(l)
-	return strings.TrimSuffix(whole, from) + to + index, true
-}
-
-// plain is a path without the indexes of items: "a/b" for "a[1]/b[0]".
-func plain(path string) string {
-	if !strings.Contains(path, "[") {
-		return path
-	}
-	parts := strings.Split(path, "/")
-	for i := range parts {
-		parts[i], _, _ = strings.Cut(parts[i], "[")
-	}
-	return strings.Join(parts, "/")
 }
 
 // Items gives the items that the validation of a loop found, whatever their status, in order of ids.
@@ -108,7 +46,7 @@ func (b *Book) Items(source string) []feedback.Item { return b.items.Of(source) 
 // Apply takes in a record of the run and gives the sources whose ledger it changed. A record that fits no ledger is
 // taken as it is: who reads a journal never refuses it.
 func (b *Book) Apply(rec step.Record) []string {
-	if b.IsEmpty() {
+	if !b.pairs.refined {
 		return nil
 	}
 	switch r := rec.(type) {
@@ -148,38 +86,46 @@ func (b *Book) Apply(rec step.Record) []string {
 
 // started begins an attempt, or goes on with the one that is in progress: a try that is made again is none.
 func (b *Book) started(r *step.StageStarted) []string {
-	if source, ok := b.SourceOf(r.Stage); ok && !r.Composite {
-		l := b.ledgers[source]
-		if l == nil {
-			return b.begin(source)
-		}
-		switch err := l.Begin(); {
-		case err == nil:
-			return []string{source}
-		case errors.Is(err, ErrNothingLeft): // something else makes the stage run again
-			return b.begin(source)
-		}
-		return nil
-	}
-	if _, ok := b.bySource[plain(r.Stage)]; ok {
-		if r.Composite {
+	if l, ok := b.pairs.bySource[plain(r.Stage)]; ok {
+		if l.isGroup(r.Stage) {
 			return nil
 		}
 		return b.with(r.Stage, func(l *Ledger) error { return l.Again() })
 	}
+	source, ok := b.pairs.Source(r.Stage)
+	ok = ok && b.pairs.isRefined(source) && !b.pairs.bySource[plain(source)].isGroup(r.Stage)
+	var changed []string
 	if r.Composite { // what is inside begins anew
-		return b.drop(func(source string) bool {
-			rest, ok := strings.CutPrefix(source, r.Stage)
-			return ok && rest != "" && (rest[0] == '/' || rest[0] == '[')
+		changed = b.drop(func(s string) bool {
+			rest, inside := strings.CutPrefix(s, r.Stage)
+			return inside && rest != "" && (rest[0] == '/' || rest[0] == '[') && !(ok && s == source)
 		})
+	}
+	if ok {
+		changed = append(changed, b.attempt(source)...)
+	}
+	return changed
+}
+
+// attempt begins the next attempt of a loop.
+func (b *Book) attempt(source string) []string {
+	l := b.ledgers[source]
+	if l == nil {
+		return b.begin(source)
+	}
+	switch err := l.Begin(); {
+	case err == nil:
+		return []string{source}
+	case errors.Is(err, ErrNothingLeft): // something else makes the stage run again
+		return b.begin(source)
 	}
 	return nil
 }
 
 // begin begins the first attempt of a new ledger.
 func (b *Book) begin(source string) []string {
-	of := b.bySource[plain(source)]
-	l := New(of.name, of.max)
+	of := b.pairs.bySource[plain(source)]
+	l := New(of.refine.Name, of.max)
 	if err := l.Begin(); err != nil {
 		return nil
 	}
@@ -245,7 +191,7 @@ func (b *Book) decided(r *step.EscalationDecided) []string {
 // keep takes note of an item that a validation found.
 func (b *Book) keep(item feedback.Item) {
 	for _, source := range item.Sources {
-		if _, ok := b.bySource[plain(source)]; ok {
+		if b.pairs.isRefined(source) {
 			b.items.Apply(feedback.Change{Item: item})
 			return
 		}

@@ -27,22 +27,25 @@ func refined(most int, each bool) *plan.Graph {
 // TestPaths finds the ledgers of loops inside other pipelines and of the items of lists.
 func TestPaths(t *testing.T) {
 	inner, each := refined(2, false), refined(3, true)
-	b := attempts.NewBook(&plan.Graph{Nodes: []plan.Node{
+	g := &plan.Graph{Nodes: []plan.Node{
 		{ID: "one", Body: each}, {ID: "many", Body: inner, ForEach: &plan.ForEach{As: "y"}}, {ID: "planner"},
-	}})
+		{ID: "plan", Body: refined(2, false)}, // what is refined is a pipeline, in which something is refined
+		{ID: "plan/validate", Needs: []int{3}, Refine: &plan.Refine{Name: "outer"}, Loop: &plan.Loop{Target: 3, MaxIterations: 2, Self: true}},
+	}}
+	b, pairs := attempts.NewBook(g), attempts.NewPairs(g)
 	for source, target := range map[string]string{
 		"one/plan/validate[2]":  "one/plan[2]",
 		"many[1]/plan/validate": "many[1]/plan",
 	} {
-		if got, ok := b.SourceOf(target); !ok || got != source {
+		if got, ok := pairs.Source(target); !ok || got != source {
 			t.Errorf("%s is validated by %q, want %q", target, got, source)
 		}
-		if got, ok := b.TargetOf(source); !ok || got != target {
+		if got, ok := pairs.Target(source); !ok || got != target {
 			t.Errorf("%s validates %q, want %q", source, got, target)
 		}
 	}
-	for _, none := range []string{"plan", "planner", "one", "many[1]", "one/plan/other", ""} {
-		if got, ok := b.SourceOf(none); ok {
+	for _, none := range []string{"planner", "one", "many[1]", "one/plan/other", ""} {
+		if got, ok := pairs.Source(none); ok {
 			t.Errorf("%q is validated by %q", none, got)
 		}
 	}
@@ -66,6 +69,11 @@ func TestPaths(t *testing.T) {
 		{"many[1]/plan", false, "many[1]/plan/validate"},
 		{"many[1]", true, "many[1]/plan/validate"}, // anew
 		{"one/plan", true, "one/plan/validate[0] one/plan/validate[1]"},
+		{"plan", true, "plan/validate"},
+		{"plan/plan", false, "plan/plan/validate"},
+		{"plan/plan/validate", false, ""},
+		{"plan/validate", false, ""},
+		{"plan", true, "plan/plan/validate"}, // another try of the same attempt
 	} {
 		if got := start(c.path, c.composite); got != c.changed {
 			t.Errorf("the start of %s changes %q, want %q", c.path, got, c.changed)
