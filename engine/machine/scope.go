@@ -289,6 +289,11 @@ func (p *preparation) fill(r *step.StageStarted) error {
 			return err
 		}
 	}
+	if file := p.i.feedbackFile(); file != nil {
+		if r.FeedbackFile, err = file.EvalText(p, p.base); err != nil {
+			return err
+		}
+	}
 	if n.Prompt != nil {
 		if r.Prompt, err = p.prompt(); err != nil {
 			return err

@@ -25,6 +25,17 @@ func (i *instance) verifier() *instance {
 	return itemOf(i.frame.slots[n], i.item)
 }
 
+// feedbackFile gives where the findings of a refine loop are kept, of which i is a half; nil: nowhere.
+func (i *instance) feedbackFile() *plan.Template {
+	if v := i.verifier(); v != nil {
+		i = v
+	}
+	if i.node.Refine == nil {
+		return nil
+	}
+	return i.node.Refine.FeedbackFile
+}
+
 // countsAnew reports whether a loop of a stage with itself begins at 1 again, since something other than itself
 // made the stage run again.
 func countsAnew(i *instance, sources []*instance) bool {

@@ -84,9 +84,11 @@ type StageStarted struct {
 	Items        value.List      `json:"items,omitempty"`         // of a for_each: one instance each
 	Composite    bool            `json:"composite,omitempty"`
 
-	Envelope  *envelope.Envelope       `json:"envelope,omitempty"`  // with work that is sent to it
-	Discovery *envelope.DiscoveryInput `json:"discovery,omitempty"` // of a stage that only looks around
-	Since     string                   `json:"since,omitempty"`     // tree of the last review: the outcome must carry the lines changed since, where items name them
+	Envelope     *envelope.Envelope       `json:"envelope,omitempty"`      // with work that is sent to it
+	Discovery    *envelope.DiscoveryInput `json:"discovery,omitempty"`     // of a stage that only looks around
+	FeedbackFile string                   `json:"feedback_file,omitempty"` // of both halves of a refine loop: where its findings are kept, relative to the workspace
+
+	Since string `json:"since,omitempty"` // tree of the last review: the outcome must carry the lines changed since, where items name them
 }
 
 // StageSucceeded says that a stage gave what it must.
