@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
@@ -9,6 +10,10 @@ import (
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/feedback/convert/jsonstream"
 )
+
+// OriginalItem is the one member of the object that stands, as text, in the original output of a diagnostic that was
+// made from an item of ours.
+const OriginalItem = "feedback_item"
 
 // rdjson reads a report in reviewdog's diagnostic format: one object with a list of diagnostics.
 func rdjson(f *findings) error {
@@ -89,7 +94,7 @@ func (d *rdReport) diagnostic(index int) {
 	var item feedback.Item
 	var at region
 	var edits []edit
-	message, code := "", ""
+	message, code, original := "", "", ""
 	d.in.Object(func(name string) {
 		switch name {
 		case "message":
@@ -100,6 +105,12 @@ func (d *rdReport) diagnostic(index int) {
 			item.SourceAgent = d.source()
 		case "code":
 			code = d.member("value")
+		case "original_output":
+			if d.in.Peek() != '"' { // it is text; others are not read
+				d.in.Skip()
+				return
+			}
+			original = d.in.String(maxOriginal)
 		case "location":
 			item.File, at = d.location()
 		case "suggestions":
@@ -124,7 +135,29 @@ func (d *rdReport) diagnostic(index int) {
 	d.f.read++
 	item.Line, item.Description = at.line, withRule(message, code)
 	item.SuggestedFix = suggestion("", edits)
+	fromOriginal(&item, original)
 	d.f.add(item, cmpRule("rdjson", code, message))
+}
+
+// maxOriginal is how long an item of ours may be as text.
+const maxOriginal = 64 << 10
+
+// fromOriginal gives an item the texts of the one from which package report made the diagnostic: what is wrong apart
+// from how to fix it, and the fingerprint.
+func fromOriginal(item *feedback.Item, original string) {
+	if !strings.HasPrefix(original, `{"`+OriginalItem+`":`) {
+		return
+	}
+	var doc map[string]feedback.Item
+	if json.Unmarshal([]byte(original), &doc) != nil {
+		return
+	}
+	was := doc[OriginalItem]
+	text := func(s string) string { return clip(strings.TrimSpace(stripColours(s)), maxText) }
+	if description := text(was.Description); description != "" {
+		item.Description, item.SuggestedFix = description, text(was.SuggestedFix)
+		item.Fingerprint, item.Category = clip(was.Fingerprint, 300), clip(was.Category, 100)
+	}
 }
 
 // withRule puts the name of a rule behind what is wrong.

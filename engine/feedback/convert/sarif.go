@@ -9,6 +9,9 @@ import (
 	"example.com/pipe/engine/feedback/convert/jsonstream"
 )
 
+// OwnFingerprint is the name under which a log of SARIF keeps the fingerprint of an item of ours.
+const OwnFingerprint = "pipeItem/v1"
+
 // sarifVersion is the one version of SARIF that is read.
 const sarifVersion = "2.1.0"
 
@@ -312,10 +315,16 @@ func (r *sarifRun) item(res *sarifResult, severity feedback.Severity) {
 		Description: withRule(message+res.within(), id), SuggestedFix: suggestion(res.fixWords, res.edits),
 		SourceAgent: r.tools[0].name,
 	}
-	if res.security || rule.security {
+	if item.Category = res.category; res.security || rule.security {
 		item.Category = "security"
 	}
-	if res.prints != "" {
+	if item.SuggestedFix == "" {
+		item.SuggestedFix = res.words
+	}
+	switch {
+	case res.print != "":
+		item.Fingerprint = res.print
+	case res.prints != "":
 		item.Fingerprint = feedback.Fingerprint("sarif", r.tools[0].name, id, item.File, res.prints)
 	}
 	r.s.f.add(item, cmpRule("sarif", id, message))

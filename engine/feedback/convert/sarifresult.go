@@ -20,8 +20,11 @@ type sarifResult struct {
 	line       int
 	logical    string // the function, or the like, of a result without a file
 	prints     string // its fingerprints
+	print      string // that which is our own
 	fixWords   string
 	edits      []edit
+	words      string // a fix that is words alone
+	category   string
 	security   bool
 }
 
@@ -108,7 +111,7 @@ func (r *sarifRun) resultMember(res *sarifResult, name string) {
 	case "locations":
 		r.in.Array(func(i int) { r.location(res, i == 0) })
 	case "fingerprints", "partialFingerprints":
-		if p := r.prints(); name == "fingerprints" && p != "" || res.prints == "" {
+		if p := r.prints(&res.print); name == "fingerprints" && p != "" || res.prints == "" {
 			res.prints = p
 		}
 	case "fixes":
@@ -120,7 +123,7 @@ func (r *sarifRun) resultMember(res *sarifResult, name string) {
 			r.fix(res)
 		})
 	case "properties":
-		res.security = r.isSecurity()
+		r.resultProperties(res)
 	case "provenance":
 		r.in.Object(func(name string) {
 			if name == "invocationIndex" {
@@ -153,7 +156,7 @@ func (r *sarifRun) hold(res sarifResult) {
 			r.s.f.dropped++
 			return
 		}
-	} else if r.keep(2*len(key) + len(res.fixWords) + len(res.edits)*maxEdit); r.in.Err() != nil {
+	} else if r.keep(2*len(key) + len(res.fixWords) + len(res.words) + len(res.edits)*maxEdit); r.in.Err() != nil {
 		return
 	}
 	r.seen[key] = true
@@ -262,11 +265,15 @@ func (r *sarifParts) region() region {
 	return p
 }
 
-// prints reads an object of fingerprints, of which the names count as well.
-func (r *sarifParts) prints() string {
+// prints reads an object of fingerprints, of which the names count as well; one that is our own stands apart.
+func (r *sarifParts) prints(own *string) string {
 	var all []string
 	r.in.Object(func(name string) {
-		if print := name + "=" + r.in.String(300); len(all) < 20 {
+		text := r.in.String(300)
+		if name == OwnFingerprint {
+			*own = text
+		}
+		if print := name + "=" + text; len(all) < 20 {
 			all = append(all, print)
 		}
 	})
@@ -331,23 +338,48 @@ func (r *sarifParts) replacement() (e edit) {
 
 // isSecurity reads properties and reports whether they are those of a matter of security.
 func (r *sarifParts) isSecurity() (yes bool) {
+	r.properties(func(name string) { yes = r.saysSecurity(name) || yes })
+	return yes
+}
+
+// properties reads a property bag, in which a tool may put what it likes.
+func (r *sarifParts) properties(member func(name string)) {
 	if r.in.Peek() != '{' {
 		r.in.Skip()
-		return false
+		return
 	}
-	r.in.Object(func(name string) {
-		yes = yes || name == "security-severity"
-		if name != "tags" || r.in.Peek() != '[' {
+	r.in.Object(member)
+}
+
+// saysSecurity reads a property and reports whether it says that this is a matter of security.
+func (r *sarifParts) saysSecurity(name string) (yes bool) {
+	yes = name == "security-severity"
+	if name != "tags" || r.in.Peek() != '[' {
+		r.in.Skip()
+		return yes
+	}
+	r.in.Array(func(int) {
+		if r.in.Peek() != '"' {
 			r.in.Skip()
 			return
 		}
-		r.in.Array(func(int) {
-			if r.in.Peek() != '"' {
-				r.in.Skip()
-				return
-			}
-			yes = strings.EqualFold(r.in.String(100), "security") || yes
-		})
+		yes = strings.EqualFold(r.in.String(100), "security") || yes
 	})
 	return yes
+}
+
+// resultProperties reads the properties of a result, among them those in which package report keeps what the
+// standard has no place for.
+func (r *sarifRun) resultProperties(res *sarifResult) {
+	r.properties(func(name string) {
+		text := r.in.Peek() == '"'
+		switch {
+		case name == "suggestedFix" && text:
+			res.words = strings.TrimSpace(stripColours(r.in.String(maxText)))
+		case name == "category" && text:
+			res.category = strings.TrimSpace(stripColours(r.in.String(100)))
+		default:
+			res.security = r.saysSecurity(name) || res.security
+		}
+	})
 }

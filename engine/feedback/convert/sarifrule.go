@@ -228,12 +228,21 @@ func (r *sarifRun) messageOf(res *sarifResult, rule *sarifRule) string {
 	if len(m.arguments) > 0 {
 		text = withArguments(text, m.arguments)
 	}
-	text = embeddedLink.ReplaceAllString(text, "$1")
+	text = embeddedLink.ReplaceAllStringFunc(text, linkText)
 	return clip(strings.TrimSpace(cmp.Or(strings.TrimSpace(text), rule.short, rule.full, rule.name, rule.id, res.rule.id)), maxText)
 }
 
-// embeddedLink is a link to another place of the result, which only its words are kept of.
-var embeddedLink = regexp.MustCompile(`\[([^\[\]]+)\]\(\d+\)`)
+// embeddedLink is a link to another place of the result, of which only its words are kept; behind a backslash it is
+// text that only looks like one.
+var embeddedLink = regexp.MustCompile(`\\?\[[^\[\]]+\]\(\d+\)`)
+
+func linkText(link string) string {
+	if rest, ok := strings.CutPrefix(link, `\`); ok {
+		return rest
+	}
+	words, _, _ := strings.Cut(link[1:], "]")
+	return words
+}
 
 var placeholder = regexp.MustCompile(`\{\{|\}\}|\{\d{1,3}\}`)
 
