@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/feedback/envelope"
 	"example.com/pipe/engine/step"
 )
 
@@ -19,6 +20,8 @@ func (r *Run) Apply(at step.Instant, rec step.Record) {
 		r.applyApproval(at, rec)
 	case step.FeedbackReceived, step.FeedbackRouted, step.ItemOpened, step.ItemChanged:
 		r.applyFeedback(at, rec)
+	case step.RollbackStarted, step.RollbackFinished:
+		r.applyRollback(at, rec)
 	case step.FinallyStarted:
 		r.applyFinally(at, rec.Stage, rec)
 	case step.FinallyFinished:
@@ -161,12 +164,20 @@ func slimStage(rec step.Record) step.Record {
 	switch rec := rec.(type) {
 	case step.StageStarted:
 		return step.StageStarted{Stage: rec.Stage, Iteration: rec.Iteration, Attempt: rec.Attempt,
-			Effect: rec.Effect, At: rec.At, BriefIDs: rec.BriefIDs, Composite: rec.Composite}
+			Effect: rec.Effect, At: rec.At, BriefIDs: rec.BriefIDs, Composite: rec.Composite, Envelope: slimEnvelope(rec.Envelope)}
 	case step.StageSucceeded:
 		rec.Outputs, rec.Tree = nil, nil
 		return rec
 	}
 	return rec
+}
+
+// slimEnvelope keeps who sent the work.
+func slimEnvelope(e *envelope.Envelope) *envelope.Envelope {
+	if e == nil {
+		return nil
+	}
+	return &envelope.Envelope{Source: e.Source}
 }
 
 func (r *Run) applyApproval(at step.Instant, rec step.Record) {
@@ -199,7 +210,7 @@ func (r *Run) applyFeedback(at step.Instant, rec step.Record) {
 	switch rec := rec.(type) {
 	case step.FeedbackReceived:
 		s := r.tree.stage(rec.Source)
-		rec.Advisory = nil
+		rec.Advisory, rec.Diagnosis = nil, slimDiagnosis(rec.Diagnosis)
 		s.history = append(s.history, entry{at, rec})
 	case step.FeedbackRouted:
 		l := r.tree.loop(rec.Source, rec.Target)

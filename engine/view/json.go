@@ -31,6 +31,7 @@ type jsonRun struct {
 	Approvals   []jsonApproval   `json:"approvals"`
 	Budget      jsonBudget       `json:"budget"`
 	Outputs     *value.Object    `json:"outputs,omitempty"`
+	Rollbacks   []jsonRollback   `json:"rollbacks,omitempty"`
 }
 
 type jsonBudget struct {
@@ -52,6 +53,7 @@ type jsonStage struct {
 	ExitCode   *int          `json:"exit_code,omitempty"`
 	Message    string        `json:"message,omitempty"`
 	Cached     bool          `json:"cached,omitempty"`
+	PartOf     string        `json:"part_of,omitempty"` // path of the stage whose work it verifies
 }
 
 // jsonIdle is a stage that gives nothing in this iteration: skipped, not run, or failed or cancelled before
@@ -68,6 +70,7 @@ type jsonIdle struct {
 	Class      string        `json:"class,omitempty"`
 	ExitCode   *int          `json:"exit_code,omitempty"`
 	Message    string        `json:"message,omitempty"`
+	PartOf     string        `json:"part_of,omitempty"`
 }
 
 type jsonLoop struct {
@@ -117,6 +120,9 @@ func (r *Run) JSON() ([]byte, error) {
 	if len(doc.Escalations) > 0 {
 		doc.Escalation = &doc.Escalations[0]
 	}
+	for _, b := range r.rollbacks {
+		doc.Rollbacks = append(doc.Rollbacks, b.json())
+	}
 	for _, s := range r.asked {
 		a := s.approval
 		doc.Approvals = append(doc.Approvals, jsonApproval{s.path, s.iteration, a.asked, a.message, a.rounds, a.again,
@@ -141,6 +147,7 @@ func (s *stage) json() any {
 	out := jsonStage{
 		ID: s.id(), Path: s.path, Role: s.role().String(), Status: s.status.String(),
 		Iteration: s.iteration, Attempts: s.attempts, Outputs: s.outputs, StartedAt: instant(s.started), Cached: s.cached,
+		PartOf: s.owner(),
 	}
 	if s.ended {
 		out.DurationMS = &s.duration
@@ -159,7 +166,7 @@ func (s *stage) json() any {
 	case step.Failed, step.Skipped, step.NotRun, step.Cancelled:
 		return jsonIdle{ID: out.ID, Path: out.Path, Role: out.Role, Status: out.Status, Iteration: out.Iteration,
 			Attempts: out.Attempts, StartedAt: s.startedHere(), DurationMS: s.durationHere(out.DurationMS),
-			Class: out.Class, ExitCode: out.ExitCode, Message: out.Message}
+			Class: out.Class, ExitCode: out.ExitCode, Message: out.Message, PartOf: out.PartOf}
 	}
 	return out
 }

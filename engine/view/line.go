@@ -122,10 +122,18 @@ func (l *line) run(rec step.Record) bool {
 		if rec.Finally {
 			l.text("finally", "stopped")
 		}
+		if rec.Rollback {
+			l.text("rollback", "true")
+		}
 	case step.FinallyStarted:
 		l.say(ownerOf(rec.Stage), "finally_started").text("status", rec.Status.String()).text("reason", rec.Reason)
 	case step.FinallyFinished:
 		l.say(ownerOf(rec.Stage), "finally_finished").text("status", rec.Status.String())
+	case step.RollbackStarted:
+		l.say(rec.Stage, "rollback_started").text("strategy", rec.Strategy)
+	case step.RollbackFinished:
+		l.say(rec.Stage, "rollback_finished").text("class", rec.Class).text("message", rec.Message).
+			text("recovery", rec.Recovery).list("files", rec.Files)
 	case step.NotifyStarted:
 		l.say(rec.Escalation, "notify_started").text("run", rec.Run)
 	case step.NotifyFinished:
@@ -143,7 +151,8 @@ func (l *line) run(rec step.Record) bool {
 func (l *line) stage(rec step.Record) bool {
 	switch rec := rec.(type) {
 	case step.StageStarted:
-		l.say(rec.Stage, "started").try(rec.Iteration, rec.Attempt).list("items", rec.BriefIDs)
+		l.say(rec.Stage, "started").try(rec.Iteration, rec.Attempt).list("items", rec.BriefIDs).
+			text("envelope", senderOf(rec.Envelope))
 	case step.StageSucceeded:
 		l.say(rec.Stage, "succeeded").try(rec.Iteration, rec.Attempt).
 			text("duration", Duration(rec.DurationMS)).text("reason", rec.Reason)
@@ -168,6 +177,9 @@ func (l *line) stage(rec step.Record) bool {
 		l.say(rec.Stage, "interrupted").try(rec.Iteration, rec.Attempt)
 	case step.StageStale:
 		l.say(rec.Stage, "stale").text("cause", rec.Cause.String())
+		if rec.Anew {
+			l.text("counts", "anew")
+		}
 	case step.RetryScheduled:
 		l.say(rec.Stage, "retry_scheduled").try(rec.Iteration, rec.Attempt).text("until", rec.Until.String()).
 			failure(rec.Class, rec.ExitCode, rec.DurationMS, rec.Message)
@@ -184,7 +196,7 @@ func (l *line) review(rec step.Record) bool {
 	switch rec := rec.(type) {
 	case step.FeedbackReceived:
 		l.say(rec.Source, "feedback_received").text("target", rec.Target).count("items", rec.Items).
-			count("blocking", rec.Blocking)
+			count("blocking", rec.Blocking).number("disputed", rec.Disputed).list("learnt", learnt(rec.Diagnosis))
 	case step.FeedbackRouted:
 		l.say(rec.Source, "feedback_routed").text("target", rec.Target).text("action", rec.Action.String()).
 			text("iteration", strconv.Itoa(rec.Iteration)+"/"+strconv.Itoa(rec.MaxIterations)).

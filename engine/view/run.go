@@ -27,6 +27,8 @@ type Run struct {
 	ledger  feedback.Ledger
 	tries   int // of stages, dispatched
 	history []entry
+
+	rollbacks []*rollback // in the order in which they began
 	questions
 }
 
@@ -58,7 +60,7 @@ func (r *Run) Reason() string { return r.reason }
 
 // StatusWord is the status as people and programs see it: Interrupted where SetHeld(false) says so.
 func (r *Run) StatusWord() string {
-	if r.free && (r.status == step.RunRunning || r.status == step.UnknownRunStatus) {
+	if r.free && (r.status == step.RunRunning || r.status == step.RunRollingBack || r.status == step.UnknownRunStatus) {
 		return Interrupted
 	}
 	if r.status == step.UnknownRunStatus {

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"strings"
+
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
@@ -71,6 +73,31 @@ func (s *stage) id() string {
 		return s.node.ID
 	}
 	return s.path
+}
+
+// owner is the path of the stage whose work this one verifies, "" for one that is not such a part: it stands right
+// behind that stage, in its loop with itself.
+func (s *stage) owner() string {
+	if s.node == nil || s.node.Loop == nil || !s.node.Loop.Self {
+		return ""
+	}
+	base, item := splitIndex(s.path)
+	cut := strings.LastIndexByte(base, '/')
+	if cut < 0 {
+		return ""
+	}
+	if item >= 0 {
+		return base[:cut] + s.path[len(base):]
+	}
+	return base[:cut]
+}
+
+// indent sets a part of a stage apart from the stages.
+func (s *stage) indent() string {
+	if s.owner() == "" {
+		return ""
+	}
+	return "  "
 }
 
 func (s *stage) role() plan.Role {

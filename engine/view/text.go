@@ -17,6 +17,7 @@ func (r *Run) Text(width int) string {
 	t.stages(r)
 	t.loops(r)
 	t.items(r)
+	t.rollbacks(r)
 	for _, s := range r.asked {
 		t.blank()
 		t.approval(r, s)
@@ -117,7 +118,7 @@ func (t *page) stages(r *Run) {
 	t.blank()
 	rows := [][]string{{"STAGE", "STATUS", "ITERATION", "ATTEMPTS", "TIME", ""}}
 	for _, s := range r.tree.ordered() {
-		row := []string{oneLine(s.path, maxText), s.status.String(), dash(s.iteration), dash(s.attempts), "-", ""}
+		row := []string{s.indent() + oneLine(s.path, maxText), s.status.String(), dash(s.iteration), dash(s.attempts), "-", ""}
 		if s.ended && (s.attempts > 0 || s.duration > 0) && s.status != step.Running {
 			row[4] = Duration(s.duration)
 		}

@@ -90,7 +90,11 @@ func (t *tree) locate(path string) (*plan.Node, []int) {
 		n, order := t.locate(base)
 		return n, append(slices.Clip(order), item)
 	}
-	if cut := strings.LastIndexByte(path, '/'); cut >= 0 {
+	cut := strings.LastIndexByte(path, '/')
+	for range 2 { // the id of what verifies a stage has a "/" of its own
+		if cut < 0 {
+			break
+		}
 		if n, order := t.locate(path[:cut]); n != nil && n.Body != nil {
 			if i := n.Body.Index(path[cut+1:]); i >= 0 {
 				return &n.Body.Nodes[i], append(slices.Clip(order), i)
@@ -101,6 +105,7 @@ func (t *tree) locate(path string) (*plan.Node, []int) {
 				}
 			}
 		}
+		cut = strings.LastIndexByte(path[:cut], '/')
 	}
 	return nil, []int{len(t.plan.Graph.Nodes) + len(t.stages)} // behind all that the plan names
 }

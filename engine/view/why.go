@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/step"
 )
 
@@ -93,6 +92,9 @@ func (r *Run) WhyRun() Explanation {
 		}
 		if n++; n <= most {
 			out.Reasons = append(out.Reasons, fmt.Sprintf("stage %q failed: %s", s.path, s.failure.text()))
+			if text := (explainer{r}).exhausted(s); text != "" {
+				out.Reasons = append(out.Reasons, text)
+			}
 		}
 	}
 	if n > most {
@@ -123,10 +125,17 @@ func runReason(rec step.Record) string {
 			return fmt.Sprintf("it went on, after %s left over from before had been ended", count(rec.Ended, "process"))
 		}
 		return "it went on"
+	case step.RollbackStarted, step.RollbackFinished:
+		if text := rollbackReason(rec); text != "" {
+			return text
+		}
 	case step.RunCancelling:
 		text := "it was stopped" + byWhom(rec.By) + because(rec.Reason)
 		if rec.Finally {
 			text += ", and what stands in finally as well"
+		}
+		if rec.Rollback {
+			text += "; what its stages did is undone"
 		}
 		return text
 	case step.FinallyStarted, step.FinallyFinished:
@@ -153,7 +162,7 @@ func (r explainer) pendingReason(s *stage) string {
 	if s.node == nil || len(s.order) == 0 {
 		return "it has not come to its start"
 	}
-	prefix := s.path[:len(s.path)-len(lastPart(s.path))]
+	prefix := prefixOf(s)
 	g := &r.plan.Graph
 	if prefix != "" {
 		if parent, _ := r.tree.locate(strings.TrimSuffix(prefix, "/")); parent != nil && parent.Body != nil {
@@ -173,7 +182,12 @@ func (r explainer) pendingReason(s *stage) string {
 	return "it needs " + strings.Join(waits, ", ")
 }
 
-func lastPart(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+// prefixOf is the path of the graph that a stage stands in, with a "/" at its end; "" for that of the run. The id of
+// what verifies a stage has a "/" of its own.
+func prefixOf(s *stage) string {
+	base, _ := splitIndex(s.path)
+	return strings.TrimSuffix(base, s.node.ID)
+}
 
 func (r explainer) reasonOf(s *stage, rec step.Record) string {
 	switch rec := rec.(type) {
@@ -225,6 +239,8 @@ func (r explainer) reasonOf(s *stage, rec step.Record) string {
 			rec.Iteration, rec.Attempt)
 	case step.StageStale:
 		return staleReason(rec)
+	case step.RollbackStarted, step.RollbackFinished:
+		return rollbackReason(rec)
 	case step.CheckFailed:
 		return fmt.Sprintf("its %s_check %q did not hold: %s", rec.When, oneLine(rec.Description, maxText),
 			oneLine(rec.Validation, maxText))
@@ -235,7 +251,7 @@ func (r explainer) reasonOf(s *stage, rec step.Record) string {
 func (r explainer) reviewReason(s *stage, rec step.Record) string {
 	switch rec := rec.(type) {
 	case step.FeedbackReceived:
-		return fmt.Sprintf("it gave %s, %d blocking", count(rec.Items, "item"), rec.Blocking)
+		return r.receivedReason(&rec)
 	case step.FeedbackRouted:
 		return r.routeReason(s, &rec)
 	case step.ApprovalAsked:
@@ -260,34 +276,21 @@ func (r explainer) reviewReason(s *stage, rec step.Record) string {
 	return ""
 }
 
-// decisionReason tells the stage that work was sent back to what a person wrote, and the others what was decided.
-func decisionReason(s *stage, rec *step.EscalationDecided) string {
-	note := ""
-	if rec.Note != "" {
-		note = `: "` + oneLine(rec.Note, maxText) + `"`
-	}
-	if isReferredBack(s, *rec) {
-		who := oneLine(rec.By, 80)
-		if who == "" {
-			who = "a person"
-		}
-		return "it runs again: " + who + " referred it back" + because(rec.Reason) + note
-	}
-	if rec.Answer == "" {
-		return "nobody decided in time: " + rec.Decision
-	}
-	return "a person decided " + rec.Decision + byWhom(rec.By) + because(rec.Reason) + note
-}
-
 func startReason(rec *step.StageStarted) string {
+	text := fmt.Sprintf("iteration %d, attempt %d started", rec.Iteration, rec.Attempt)
 	if len(rec.BriefIDs) > 0 {
-		return fmt.Sprintf("iteration %d, attempt %d started with items %s", rec.Iteration, rec.Attempt,
-			strings.Join(rec.BriefIDs, ", "))
+		text += " with items " + strings.Join(rec.BriefIDs, ", ")
 	}
-	return fmt.Sprintf("iteration %d, attempt %d started", rec.Iteration, rec.Attempt)
+	if source := senderOf(rec.Envelope); source != "" {
+		text += " (" + source + ")"
+	}
+	return text
 }
 
 func staleReason(rec step.StageStale) string {
+	if rec.Anew {
+		return "it runs again and counts its iterations anew: something else made its stage run again"
+	}
 	switch rec.Cause {
 	case step.ByFeedback:
 		return "it runs again: work was sent back to it"
@@ -298,62 +301,6 @@ func staleReason(rec step.StageStale) string {
 	case step.UnknownCause:
 	}
 	return "it runs again"
-}
-
-// routeReason tells a review what followed from it, and a target which items sent work back to it.
-func (r explainer) routeReason(s *stage, rec *step.FeedbackRouted) string {
-	round := fmt.Sprintf("iteration %d of %d", rec.Iteration, rec.MaxIterations)
-	if s.path == rec.Target && s.path != rec.Source {
-		return fmt.Sprintf("%q sent work back (%s): %s", rec.Source, round, r.itemTexts(rec.Items))
-	}
-	switch rec.Action {
-	case feedback.Accept:
-		return "it was accepted: no blocking item is open (" + round + ")"
-	case feedback.ReImplement:
-		return fmt.Sprintf("it sent work back to %q (%s): %s", rec.Target, round, r.itemTexts(rec.Items))
-	case feedback.Escalate:
-		return fmt.Sprintf("a person has to decide, rule %s (%s): %s", rec.Rule, round, r.itemTexts(rec.Items))
-	case feedback.UnknownAction:
-	}
-	return ""
-}
-
-// itemTexts names up to five items with their texts.
-func (r explainer) itemTexts(ids []string) string {
-	const most = 5
-	var out []string
-	for _, id := range ids[:min(len(ids), most)] {
-		text := id
-		if item, ok := r.ledger.Get(id); ok {
-			if p := place(&item); p != "" {
-				text += " " + oneLine(p, 80)
-			}
-			text += " " + oneLine(item.Description, 100)
-		}
-		out = append(out, text)
-	}
-	if n := len(ids) - most; n > 0 {
-		out = append(out, fmt.Sprintf("and %d more", n))
-	}
-	if len(out) == 0 {
-		return "no items"
-	}
-	return strings.Join(out, "; ")
-}
-
-func escalationReason(e *feedback.Escalation) string {
-	text := fmt.Sprintf("%s of %s, rule %s after iteration %d of %d", e.ID, e.Source(), e.Reason, e.Iterations, e.Max)
-	if e.Reason == feedback.ReasonInterrupted {
-		text = fmt.Sprintf("%s of %s: it was interrupted and its on_interrupt asks", e.ID, e.Source())
-	}
-	var ids []string
-	for i := range e.Blocking {
-		ids = append(ids, e.Blocking[i].ID)
-	}
-	if len(ids) > 0 {
-		text += ", items " + strings.Join(ids, ", ")
-	}
-	return text
 }
 
 // ended says how a stage that was needed came to its end.

@@ -1,0 +1,121 @@
+package view
+
+import (
+	"strings"
+
+	"example.com/pipe/engine/step"
+)
+
+// rollback is what became of what a stage did, at the end of a run that failed or was given up.
+type rollback struct {
+	stage, strategy string
+	at, finished    step.Instant
+	ended           bool
+	class, message  string
+	recovery        string
+	files           []string
+}
+
+type jsonRollback struct {
+	Stage      string        `json:"stage"`
+	Strategy   string        `json:"strategy"`
+	Status     string        `json:"status"` // running, succeeded or failed
+	StartedAt  step.Instant  `json:"started_at"`
+	FinishedAt *step.Instant `json:"finished_at"`
+	Class      string        `json:"class,omitempty"`
+	Message    string        `json:"message,omitempty"`
+	Recovery   string        `json:"recovery,omitempty"` // git ref, or folder, that holds what was there before
+	Files      []string      `json:"files,omitempty"`    // that were put back
+}
+
+// applyRollback takes in the beginning or the end of a rollback.
+func (r *Run) applyRollback(at step.Instant, rec step.Record) {
+	path := ""
+	switch rec := rec.(type) {
+	case step.RollbackStarted:
+		path = rec.Stage
+		r.status = step.RunRollingBack
+		r.rollbacks = append(r.rollbacks, &rollback{stage: path, strategy: rec.Strategy, at: at})
+	case step.RollbackFinished:
+		path = rec.Stage
+		for _, b := range r.rollbacks {
+			if b.stage == path {
+				b.ended, b.class, b.message, b.recovery, b.files = true, rec.Class, rec.Message, rec.Recovery, rec.Files
+				b.finished = at
+			}
+		}
+	}
+	s := r.tree.stage(path)
+	s.history = append(s.history, entry{at, slimRollback(rec)})
+	r.history = append(r.history, entry{at, slimRollback(rec)})
+}
+
+// slimRollback drops what the explanations do not need.
+func slimRollback(rec step.Record) step.Record {
+	switch rec := rec.(type) {
+	case step.RollbackStarted:
+		rec.Env = nil
+		return rec
+	case step.RollbackFinished:
+		rec.Files = nil
+		return rec
+	}
+	return rec
+}
+
+func (b *rollback) status() string {
+	switch {
+	case !b.ended:
+		return step.Running.String()
+	case b.class != "":
+		return step.Failed.String()
+	}
+	return step.Succeeded.String()
+}
+
+func (b *rollback) json() jsonRollback {
+	return jsonRollback{Stage: b.stage, Strategy: b.strategy, Status: b.status(), StartedAt: b.at,
+		FinishedAt: instant(b.finished), Class: b.class, Message: b.message, Recovery: b.recovery, Files: b.files}
+}
+
+// rollbackReason says for an explanation what was undone, and how to get back what was there before.
+func rollbackReason(rec step.Record) string {
+	switch rec := rec.(type) {
+	case step.RollbackStarted:
+		return "what " + quoted(rec.Stage) + " did is undone (" + oneLine(rec.Strategy, maxText) + ")"
+	case step.RollbackFinished:
+		text := "it was undone"
+		if rec.Class != "" {
+			text = "it could not be undone (" + oneLine(rec.Class, maxText) + ")"
+		}
+		text = "what " + quoted(rec.Stage) + " did: " + text + because(rec.Message)
+		if rec.Recovery != "" && !strings.Contains(rec.Message, rec.Recovery) {
+			text += "; what was there before is kept in " + oneLine(rec.Recovery, maxText)
+		}
+		return text
+	}
+	return ""
+}
+
+func quoted(name string) string { return `"` + oneLine(name, maxText) + `"` }
+
+// rollbacks shows what was undone; the messages say what was saved where, and are never cut.
+func (t *page) rollbacks(r *Run) {
+	if len(r.rollbacks) == 0 {
+		return
+	}
+	t.blank()
+	rows := [][]string{{"ROLLBACK", "STRATEGY", "STATUS"}}
+	for _, b := range r.rollbacks {
+		rows = append(rows, []string{oneLine(b.stage, maxText), b.strategy, b.status()})
+	}
+	t.table(rows)
+	for _, b := range r.rollbacks {
+		if b.message != "" {
+			t.whole("  " + oneLine(b.stage, maxText) + ": " + oneLine(b.message, longText))
+		}
+		if b.recovery != "" && !strings.Contains(b.message, b.recovery) {
+			t.whole("  " + oneLine(b.stage, maxText) + ": what was there before is kept in " + oneLine(b.recovery, maxText))
+		}
+	}
+}
