@@ -148,6 +148,9 @@ func briefOrder(in BriefInput) []Item {
 		}
 		return compareIDs(a.ID, b.ID)
 	})
+	for i := range out {
+		out[i].ID = "" // what it is called does not tell two findings apart
+	}
 	return collapse(out)
 }
 

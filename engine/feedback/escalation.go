@@ -12,8 +12,9 @@ import (
 // Why a loop may not go on.
 const (
 	ReasonIterationCap = "iteration_cap_reached"
-	ReasonNoChange     = "no_change"
 	ReasonDisputed     = "disputed"
+	ReasonSameItem     = "same_item"
+	ReasonNoChange     = "no_change"
 	ReasonInterrupted  = "interrupted"
 	// ReasonAttemptFailed is no rule: it says of a stage that its failure is an attempt of its refine loop.
 	ReasonAttemptFailed = "attempt_failed"

@@ -58,7 +58,14 @@ type Item struct {
 	Reason      string   `json:"reason,omitempty"`       // why it has its status
 	By          string   `json:"by,omitempty"`           // who gave it its status: a stage's path, or a person
 	StatusRound int      `json:"status_round,omitempty"` // iteration in which it got its status
-	Disputes    int      `json:"disputes,omitempty"`     // how often the target disputed it since a person last decided
+
+	// How often the target disputed it, and in how many rounds in a row its source looked again and found it not
+	// fixed; both since a person was last asked about it.
+	Disputes int `json:"disputes,omitempty"`
+	Unfixed  int `json:"unfixed,omitempty"`
+
+	Ratcheted bool   `json:"ratcheted,omitempty"` // it would block, but was found late, on lines that had not changed
+	SameAs    string `json:"same_as,omitempty"`   // id of an earlier item of another source that it is one with
 }
 
 // IsOpen reports whether the item still counts.

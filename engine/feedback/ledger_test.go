@@ -178,7 +178,7 @@ func TestDisputes(t *testing.T) {
 	var l feedback.Ledger
 	apply(&l, l.Merge("s", 1, list("x", "y")))
 	reply := feedback.Reply{ID: "s.1", Status: feedback.Disputed, Reason: "by design"}
-	apply(&l, l.Reply("fix", 2, []feedback.Reply{reply, reply, {ID: "s.2", Status: feedback.Fixed}, {ID: "s.9", Status: feedback.Disputed}}))
+	apply(&l, l.Reply("s", "fix", 2, []feedback.Reply{reply, reply, {ID: "s.2", Status: feedback.Fixed}, {ID: "s.9", Status: feedback.Disputed}}))
 	if got, want := dump(&l), "s.1 x disputed 1-1 (by design)\ns.2 y open 1-1\n"; got != want {
 		t.Errorf("ledger:\n%swant:\n%s", got, want)
 	}
@@ -186,11 +186,11 @@ func TestDisputes(t *testing.T) {
 		t.Errorf("after one dispute: %+v", i)
 	}
 	apply(&l, l.Merge("s", 2, list("x")))
-	apply(&l, l.Reply("fix", 3, []feedback.Reply{reply}))
+	apply(&l, l.Reply("s", "fix", 3, []feedback.Reply{reply}))
 	if i, _ := l.Get("s.1"); i.Disputes != 2 {
 		t.Errorf("%d disputes, want 2", i.Disputes)
 	}
-	apply(&l, l.Escalate([]string{"s.1", "s.2"}, 3, feedback.ReasonDisputed))
+	apply(&l, l.Escalate("s", []string{"s.1", "s.2"}, 3, feedback.ReasonDisputed))
 	if got, want := dump(&l), "s.1 x escalated 1-2 (disputed)\ns.2 y fixed 1-1\n"; got != want {
 		t.Errorf("ledger:\n%swant:\n%s", got, want)
 	}

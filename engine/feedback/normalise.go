@@ -78,7 +78,7 @@ func normaliseItem(index int, in *Item, c Context) (Item, error) {
 		Severity: in.Severity, Line: in.Line, Description: cleanText(in.Description),
 		SuggestedFix: cleanText(in.SuggestedFix), SourceAgent: cleanText(in.SourceAgent),
 		GateID: cleanText(in.GateID), Category: cleanText(in.Category),
-		Fingerprint: in.Fingerprint, Flags: slices.Clone(in.Flags),
+		Fingerprint: in.Fingerprint, Flags: slices.Clone(in.Flags), ID: cleanText(in.ID),
 	}
 	if item.Severity == UnknownSeverity || int(item.Severity) >= len(severityWords) {
 		return Item{}, itemError(index, "severity", "missing, expected %s", severityWords.list())
@@ -126,6 +126,9 @@ func cleanPath(file string, c Context) (cleaned, why string) {
 		return "", "it holds control characters"
 	}
 	file = strings.ReplaceAll(strings.TrimPrefix(file, "file://"), `\`, "/")
+	if name := strings.TrimRight(file, "/ \t"); name != "" { // a folder, perhaps; cleaned twice it is the same
+		file = name
+	}
 	const leaves = "it leaves the repository"
 	switch {
 	case strings.Contains(file, "://"):

@@ -125,7 +125,7 @@ func TestNormaliseKeepsAndClears(t *testing.T) {
 		Summary: "s\uFFFD", Prior: feedback.PriorAllFixed,
 		Items: []feedback.Item{{
 			Severity: feedback.Blocking, Description: "d", File: "a.go", Line: 2, SourceAgent: "go", GateID: "g", Category: "security",
-			Fingerprint: "f", Flags: []string{"kept"},
+			Fingerprint: "f", Flags: []string{"kept"}, ID: "review.7", // which it has of the earlier item that it is
 		}, {Severity: feedback.Advisory, Description: "d", SourceAgent: "ciso"}},
 		Replies: []feedback.Reply{{ID: "review.1", Status: feedback.Fixed, Reason: "r"}},
 	}

@@ -131,7 +131,7 @@ func readItem(index int, o *value.Object) (Item, error) {
 	}{
 		{"file", &item.File}, {"description", &item.Description}, {"suggested_fix", &item.SuggestedFix},
 		{"source_agent", &item.SourceAgent}, {"gate_id", &item.GateID}, {"category", &item.Category},
-		{"fingerprint", &item.Fingerprint},
+		{"fingerprint", &item.Fingerprint}, {"id", &item.ID},
 	} {
 		s, err := textField(o, f.name)
 		if err != nil {

@@ -273,6 +273,9 @@ func (s *state) applySucceeded(r *step.StageSucceeded) {
 	i.class, i.exitCode, i.outputs = "", r.ExitCode, r.Outputs
 	if r.Tree != nil {
 		i.changes, s.workTree = r.Tree.Changed, *r.Tree
+		if i.ratchets() {
+			i.reviewed = r.Tree.Hash
+		}
 	}
 	s.worked = true
 	i.accepted = r.Reason == byOverride

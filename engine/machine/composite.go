@@ -162,13 +162,13 @@ func (d *decider) takeFindings(i *instance) {
 	var taken []string
 	for part := range inside(i) {
 		for _, item := range d.s.ledger.Open(part.path) {
-			if !slices.Contains(taken, item.ID) {
+			if !slices.Contains(taken, item.ID) { // by one of its sources
 				taken = append(taken, item.ID)
 				found = append(found, item)
 			}
 		}
+		d.change(d.s.ledger.Withdraw(part.path, fmt.Sprintf("taken over by %q", i.path)))
 	}
-	d.change(d.s.ledger.Withdraw(taken, fmt.Sprintf("taken over by %q", i.path)))
 	d.takeResult(i, &feedback.Result{Items: found}, nil)
 }
 

@@ -2,10 +2,8 @@ package machine
 
 import (
 	"fmt"
-	"slices"
 
 	"example.com/pipe/engine/feedback"
-	"example.com/pipe/engine/feedback/envelope"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/stage"
 	"example.com/pipe/engine/step"
@@ -168,14 +166,7 @@ func (d *decider) start(e step.Start) bool {
 	if d.s.status != step.UnknownRunStatus {
 		return d.ignore(e, "", "the run has started already")
 	}
-	inputs := value.NewObject()
-	for _, p := range d.m.plan.Inputs {
-		v, given := e.Inputs.Get(p.Name)
-		if !given {
-			v = p.Default
-		}
-		inputs.Set(p.Name, v)
-	}
+	inputs := d.m.plan.WithDefaults(e.Inputs)
 	e.Run.Jobs = max(1, e.Run.Jobs)
 	d.emit(step.RunStarted{Run: e.Run, At: d.at, Inputs: inputs, Loops: e.Loops, Task: e.Task, Prior: e.Prior})
 	return true
@@ -239,7 +230,7 @@ func (d *decider) stageEnded(i *instance, e step.StageEnded) {
 		d.tryFailed(i, f)
 		return
 	}
-	d.takeResult(i, e.Result, e.Diagnosis)
+	d.takeReview(i, e.Result, e.Diagnosis, d.lateness(i, e.Lines))
 	if why := d.postChecks(i, e); why != "" {
 		f.class, f.message = string(stage.FailedCheck), why
 		d.tryFailed(i, f)
@@ -256,69 +247,6 @@ func (d *decider) stageEnded(i *instance, e step.StageEnded) {
 		ExitCode: e.ExitCode, DurationMS: e.DurationMS, Outputs: e.Outputs, Tree: e.Tree, Cached: e.Cached})
 	if unchanged {
 		d.noChange(i)
-	}
-}
-
-// takeResult takes in what a stage said: a review's items and replies, with what it learnt beside them; a target's
-// disputes.
-func (d *decider) takeResult(i *instance, r *feedback.Result, learnt *envelope.Diagnosis) {
-	if r == nil {
-		return
-	}
-	round := i.iteration
-	rec := step.FeedbackReceived{Source: i.path, At: d.at, Items: len(r.Items), Summary: r.Summary, Diagnosis: learnt}
-	if i.isSource() {
-		l := d.s.loopOf(i)
-		round, rec.Target = l.counter.Iteration, l.counter.Target
-	}
-	rec.Round = round
-	own := *r
-	var changes []feedback.Change
-	if _, isTarget := i.frame.graph.below[i.slot]; isTarget && !i.isSource() {
-		changes = d.s.ledger.Reply(i.path, round, d.repliesTo(i, r.Replies))
-		rec.Disputed = len(changes)
-		own.Replies = nil
-	}
-	d.change(changes)
-	d.change(d.s.ledger.Merge(i.path, round, &own))
-	for k := range r.Items {
-		switch r.Items[k].Severity {
-		case feedback.Blocking:
-			rec.Blocking++
-		case feedback.Advisory:
-			rec.Advisory = append(rec.Advisory, feedback.LogAdvisory(r.Items[k]))
-		}
-	}
-	for _, item := range d.s.ledger.OpenBlocking(i.path) {
-		if item.LastRound == round {
-			rec.Given = append(rec.Given, item.ID)
-		}
-	}
-	d.emit(rec)
-}
-
-// repliesTo gives those of a target's replies that concern items of its own reviews.
-func (d *decider) repliesTo(target *instance, replies []feedback.Reply) []feedback.Reply {
-	var out []feedback.Reply
-	for _, r := range replies {
-		item, known := d.s.ledger.Get(r.ID)
-		if known && slices.ContainsFunc(d.s.loopsTo[target.path], func(l *loop) bool {
-			return slices.Contains(item.Sources, l.counter.Source)
-		}) {
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
-// change records changes of items.
-func (d *decider) change(changes []feedback.Change) {
-	for _, c := range changes {
-		if _, known := d.s.ledger.Get(c.Item.ID); known {
-			d.emit(step.ItemChanged(c))
-		} else {
-			d.emit(step.ItemOpened(c))
-		}
 	}
 }
 

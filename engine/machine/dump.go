@@ -18,7 +18,7 @@ func (m *Machine) Dump() []byte {
 		Run: s.run, Status: s.status, Reason: s.reason, Started: s.started, Inputs: s.inputs,
 		Ready: paths(s.ready), Unrouted: paths(s.ended), Closed: paths(s.closed),
 		NextEffect: s.nextEffect, Active: s.active, Stopping: s.stopping, Held: paths(s.held),
-		Writer: pathOf(s.writer), Items: s.ledger.Items(), History: s.history,
+		Writer: pathOf(s.writer), Items: s.ledger.Entries(), History: s.history,
 		NextEscalation: s.nextEscalation, Waiting: s.waiting, Worked: s.worked, WorkTree: s.workTree,
 		Shown: s.shown, IsShown: s.isShown, Cancelling: s.cancelling, Answers: len(s.answers),
 		Undo: s.undo.dump(), Issue: s.sent.issue, SentBack: s.sent.defects,
@@ -98,7 +98,7 @@ type dumpedStage struct {
 	Blocked, Asks, HadBefore, Disputed, Live, Dispatched                bool
 	Approval, Undo                                                      string
 	StartTree                                                           *step.Tree
-	Note, Brief, Base                                                   string
+	Note, Brief, Base, Reviewed                                         string
 	BriefIDs, Changes, Items                                            []string
 }
 
@@ -109,7 +109,7 @@ func (i *instance) dump() dumpedStage {
 		Outputs: i.outputs, Before: i.before, Each: i.each, Met: i.met, Done: i.done, Came: i.came,
 		Redo: i.redo != nil, Stopping: i.stopping, Holding: i.holding, Accepted: i.accepted, Unrouted: i.unrouted,
 		Round: i.round, Blocked: i.blocked, Asks: i.asks, HadBefore: i.hadBefore, Disputed: i.disputed,
-		Approval: fmt.Sprintf("%+v", i.approval), StartTree: i.startTree, Undo: fmt.Sprintf("%+v", i.undo), Note: i.note, Brief: i.brief,
+		Approval: fmt.Sprintf("%+v", i.approval), Reviewed: i.reviewed, StartTree: i.startTree, Undo: fmt.Sprintf("%+v", i.undo), Note: i.note, Brief: i.brief,
 		Dispatched: i.dispatched, Base: i.base, BriefIDs: i.briefIDs, Changes: i.changes, Items: paths(i.items),
 	}
 	if i.body != nil {

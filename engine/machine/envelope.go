@@ -90,8 +90,8 @@ func (p *preparation) envelope() *envelope.Envelope {
 		}
 		n := len(in.Items)
 		for _, id := range l.pending {
-			if item, ok := s.ledger.Get(id); ok && item.IsOpen() {
-				in.Items = append(in.Items, item)
+			if item, ok := s.ledger.Said(l.counter.Source, id); ok && item.IsOpen() {
+				in.Items = withItems(in.Items, []feedback.Item{item})
 			}
 		}
 		if len(in.Items) == n {

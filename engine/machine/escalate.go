@@ -61,13 +61,13 @@ func (d *decider) escalate(sources []*instance, rule string) {
 		if c.Iteration >= c.Cap && named.Iteration < named.Cap {
 			named = c
 		}
-		d.change(d.s.ledger.Escalate(ids(d.s.ledger.OpenBlocking(i.path)), c.Iteration, rule))
-		e.Blocking = append(e.Blocking, d.s.ledger.OpenBlocking(i.path)...)
+		d.change(d.s.ledger.Escalate(i.path, ids(d.s.ledger.OpenBlocking(i.path)), c.Iteration, rule))
+		e.Blocking = withItems(e.Blocking, d.s.ledger.OpenBlocking(i.path))
 	}
 	e.Iterations, e.Max = named.Iteration, named.Cap
 	for _, i := range d.linkedWith(sources[0]) {
 		if !slices.Contains(sources, i) {
-			e.NotReviewedSince = append(e.NotReviewedSince, d.s.ledger.OpenBlocking(i.path)...)
+			e.NotReviewedSince = withItems(e.NotReviewedSince, without(d.s.ledger.OpenBlocking(i.path), e.Blocking))
 		}
 	}
 	d.raise(e)

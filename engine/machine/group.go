@@ -94,16 +94,15 @@ func (d *decider) hasBlocking(i *instance) bool {
 // dropItems records that a for_each has only so many items now. What those were that are no longer among them does not
 // run, and what they found concerns nobody any more.
 func (d *decider) dropItems(i *instance, n int) {
-	var open []string
+	gone := fmt.Sprintf("%q has no such item any more", i.path)
 	for _, item := range i.items[min(n, len(i.items)):] {
 		d.emit(step.StageNotRun{Stage: item.path, At: d.at, Gone: true})
-		open = append(open, ids(d.s.ledger.Open(item.path))...)
+		d.change(d.s.ledger.Withdraw(item.path, gone))
 		for part := range inside(item) {
 			if part.status == step.Pending || part.status == step.Stale {
 				d.emit(step.StageNotRun{Stage: part.path, At: d.at, Gone: true})
 			}
-			open = append(open, ids(d.s.ledger.Open(part.path))...)
+			d.change(d.s.ledger.Withdraw(part.path, gone))
 		}
 	}
-	d.change(d.s.ledger.Withdraw(open, fmt.Sprintf("%q has no such item any more", i.path)))
 }

@@ -78,6 +78,7 @@ func upmost(sources []*instance) []*instance {
 
 // routeJoin routes the members of a join. It reports whether anything was decided.
 func (d *decider) routeJoin(j *join) bool {
+	d.unify(j.members)
 	decided := false
 	for _, i := range j.members {
 		if !slices.Contains(j.blocked, i) {
@@ -89,8 +90,8 @@ func (d *decider) routeJoin(j *join) bool {
 	if len(j.blocked) == 0 || j.failed || slices.ContainsFunc(j.members, (*instance).failed) {
 		return decided
 	}
-	if capped := d.capped(j.blocked); len(capped) > 0 {
-		d.exhausted(capped, j.blocked, feedback.ReasonIterationCap)
+	if rule, fired := d.ruleOf(j.blocked); rule != "" {
+		d.exhausted(fired, j.blocked, rule)
 		return true
 	}
 	var back []*instance
@@ -129,7 +130,7 @@ func (d *decider) routed(i *instance, action feedback.Action, rule string) bool 
 		return false
 	}
 	d.emit(step.FeedbackRouted{Source: i.path, Target: c.Target, At: d.at, Action: action, Iteration: c.Iteration,
-		MaxIterations: c.Cap, Rule: rule, Items: ids(d.s.ledger.OpenBlocking(i.path))})
+		MaxIterations: c.Cap, Rule: rule, Items: d.routedItems(i, rule)})
 	return true
 }
 
@@ -140,7 +141,7 @@ func (d *decider) noChange(t *instance) {
 	for _, l := range inOrder(d.s, d.s.loopsTo[t.path]) {
 		i := d.s.at(l.counter.Source)
 		open := ids(d.s.ledger.OpenBlocking(i.path))
-		if slices.ContainsFunc(t.briefIDs, func(id string) bool { return slices.Contains(open, id) }) {
+		if i.node.Loop.Convergence.NoChange && slices.ContainsFunc(t.briefIDs, func(id string) bool { return slices.Contains(open, id) }) {
 			sources = append(sources, i)
 		}
 	}

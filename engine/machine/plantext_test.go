@@ -11,7 +11,7 @@ import (
 )
 
 // parsePlan reads a plan from lines "ID word word=value …"; what is indented under a stage is its body.
-// Words: needs=a,b loop=TARGET max=N exhausted=fail rerun=path when=EXPR approval gate (nothing but an approval)
+// Words: needs=a,b loop=TARGET max=N same=N disputed=N ratchet=N nochange=off exhausted=fail rerun=path when=EXPR approval gate (nothing but an approval)
 // deadline=SECONDS ontimeout=approve|fail onreject=skip|TARGET approvers=a,b retry=N on=CLASS writes continue
 // interrupt=ask|fail discovery self (verifies its target) refine=NAME (validates it) foreach=EXPR parallel=N pre=EXPR post=EXPR out=NAME escalates=fail|findings
 // rollback=STRATEGY undoenv=EXPR (of its script).
@@ -118,6 +118,7 @@ func parseNode(g *plan.Graph, words []string) plan.Node {
 		case "loop":
 			n.Role = plan.Review
 			n.Loop = &plan.Loop{Target: mustIndex(g, v), OnExhausted: plan.Escalate, Rerun: plan.Downstream}
+			n.Loop.Convergence.NoChange = true
 		case "max":
 			max, _ = strconv.Atoi(v)
 		case "discovery":
@@ -126,6 +127,14 @@ func parseNode(g *plan.Graph, words []string) plan.Node {
 			if n.Loop.Self = true; key == "refine" {
 				n.Refine = &plan.Refine{Name: v}
 			}
+		case "same":
+			n.Loop.Convergence.SameItem, _ = strconv.Atoi(v)
+		case "disputed":
+			n.Loop.Convergence.Disputed, _ = strconv.Atoi(v)
+		case "ratchet":
+			n.Loop.Convergence.RatchetFrom, _ = strconv.Atoi(v)
+		case "nochange":
+			n.Loop.Convergence.NoChange = v != "off"
 		case "exhausted":
 			n.Loop.OnExhausted = plan.FailRun
 		case "rerun":
@@ -147,7 +156,8 @@ func parseNode(g *plan.Graph, words []string) plan.Node {
 		case "onreject":
 			if n.Approval.OnReject = plan.RejectSkips; v != "skip" {
 				n.Approval.OnReject = plan.RejectReturns
-				n.Loop = &plan.Loop{Target: mustIndex(g, v), OnExhausted: plan.Escalate, Rerun: plan.Downstream, OnReject: true}
+				n.Loop = &plan.Loop{Target: mustIndex(g, v), OnExhausted: plan.Escalate, Rerun: plan.Downstream, OnReject: true,
+					Convergence: plan.Convergence{NoChange: true}}
 			}
 		case "approvers":
 			n.Approval.Approvers = strings.Split(v, ",")

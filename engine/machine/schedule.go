@@ -176,7 +176,8 @@ func (d *decider) beginBody(i *instance, p *preparation) {
 func (d *decider) dispatch(i *instance, p *preparation) {
 	r := step.StageStarted{Stage: i.path, Iteration: p.iteration, Attempt: p.attempt, At: d.at,
 		Key:   fmt.Sprintf("%s/%s/%d", d.s.run.Run, i.path, p.iteration),
-		Brief: p.brief, BriefIDs: p.briefIDs, OpenItems: p.items, WantTree: i.wantsTree(), Base: i.base}
+		Brief: p.brief, BriefIDs: p.briefIDs, OpenItems: p.items, Base: i.base,
+		WantTree: i.wantsTree() || i.ratchets(), Since: d.reviewedTree(i)}
 	if i.startTree != nil {
 		r.Base = i.startTree.Hash
 	}

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"example.com/pipe/engine/feedback"
@@ -81,10 +82,10 @@ func (p *preparation) handOver() {
 		p.brief, p.briefIDs = p.d.newBrief(i, loops)
 	}
 	for _, l := range loops {
-		p.items = append(p.items, s.ledger.Open(l.counter.Source)...)
+		p.items = withItems(p.items, s.ledger.Open(l.counter.Source))
 	}
 	if i.isSource() {
-		p.items = append(p.items, s.ledger.Open(i.path)...)
+		p.items = withItems(p.items, s.ledger.Open(i.path))
 	}
 }
 
@@ -102,12 +103,14 @@ func (d *decider) newBrief(i *instance, loops []*loop) (string, []string) {
 		var agents []string
 		n := 0
 		for _, id := range l.pending {
-			item, ok := d.s.ledger.Get(id)
+			item, ok := d.s.ledger.Said(l.counter.Source, id)
 			if !ok || !item.IsOpen() {
 				continue
 			}
-			in.Items = append(in.Items, item)
-			given = append(given, id)
+			if !slices.Contains(given, item.ID) { // by another of its sources
+				in.Items = append(in.Items, item)
+				given = append(given, item.ID)
+			}
 			if item.SourceAgent != "" {
 				agents = append(agents, item.SourceAgent)
 			}

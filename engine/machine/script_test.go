@@ -25,7 +25,8 @@ var update = flag.Bool("update", false, "rewrite the expected parts of the scrip
 // line "----", and the records and effects that follow. The first block is the plan. The commands are
 //
 //	start [jobs=N] [task=KEY] [prior=STAGE]
-//	end EFFECT [CLASS] [exit=N] [items=SEVERITY:TEXT,…] [learnt=assembly|gate|ci|verifier|resolver] [replies=ID:STATUS,…] [allfixed] [tree=HASH] [out=NAME:TEXT]
+//	end EFFECT [CLASS] [exit=N] [items=SEVERITY:TEXT[@LINE][#ID],…] [replies=ID:STATUS,…] [allfixed] [tree=HASH]
+//	    [lines=FIRST-LAST] [out=NAME:TEXT] …
 //	lost EFFECT · timer EFFECT · tree EFFECT HASH [refused] · notified EFFECT · resume [ended=N] · later SECONDS
 //	rolledback EFFECT [CLASS]
 //	approve|reject|cancel|retry|refer-back|override|abort [STAGE] [key=value …] [dead]
@@ -322,7 +323,12 @@ func (s *scriptRun) ended(effect string, words []string) step.StageEnded {
 		case key == "items":
 			for _, text := range strings.Split(v, ",") {
 				severity, description, _ := strings.Cut(text, ":")
-				item := feedback.Item{Description: description, File: "a.go", Line: 1}
+				description, id, _ := strings.Cut(description, "#")
+				description, line, elsewhere := strings.Cut(description, "@")
+				item := feedback.Item{ID: id, Description: description, File: "a.go", Line: 1}
+				if elsewhere {
+					item.Line, _ = strconv.Atoi(line)
+				}
 				if err := item.Severity.UnmarshalText([]byte(severity)); err != nil {
 					s.t.Fatal(err)
 				}
@@ -344,6 +350,12 @@ func (s *scriptRun) ended(effect string, words []string) step.StageEnded {
 				}
 				result().Replies = append(result().Replies, reply)
 			}
+		case key == "lines":
+			var first, last int
+			if _, err := fmt.Sscanf(v, "%d-%d", &first, &last); err != nil {
+				s.t.Fatal(err)
+			}
+			e.Lines = append(e.Lines, step.Lines{File: "a.go", First: first, Last: last})
 		case key == "tree":
 			e.Tree = &step.Tree{Hash: v, Tracked: v}
 		case key == "exit" && has:

@@ -24,7 +24,7 @@ var seededBugs = []seededBug{
 	{"rounds stay within the cap and what was granted", "join.go",
 		"action == feedback.Escalate {", "action == feedback.Escalate && false {"},
 	{"no open blocking item is lost", "escalate.go",
-		"e.Blocking = append(e.Blocking, d.s.ledger.OpenBlocking(i.path)...)", ""},
+		"e.Blocking = withItems(e.Blocking, d.s.ledger.OpenBlocking(i.path))", ""},
 	{"no open blocking item is lost", "finally.go",
 		"r.OpenItems = openItems(&d.s.ledger)\n", "\n"},
 	{"two orders of ending differ", "join.go",
@@ -60,7 +60,7 @@ var seededBugs = []seededBug{
 	{"finally runs once", "finally.go",
 		"	if d.finallyRuns(d.s.root, step.RunCancelled, d.s.reason) {", "	if false {"},
 	{"no run succeeds over an open blocking item", "group.go",
-		"d.change(d.s.ledger.Withdraw(open,", "_ = (d.s.ledger.Withdraw(open,"},
+		"d.change(d.s.ledger.Withdraw(item.path,", "_ = (d.s.ledger.Withdraw(item.path,"},
 	{"what stands in finally runs then", "state.go",
 		"|| !i.frame.live {", "{"},
 }

@@ -171,6 +171,7 @@ type instance struct {
 	before    *value.Object
 	hadBefore bool
 	changes   []string
+	reviewed  string // hash of the tree that it reviewed last, where its ratchet asks for it
 	disputed  bool
 }
 
