@@ -7,6 +7,7 @@ import (
 	"example.com/pipe/engine/stage"
 	"example.com/pipe/stages/agent"
 	"example.com/pipe/stages/command"
+	"example.com/pipe/stages/gate"
 	"example.com/pipe/stages/plugin"
 )
 
@@ -17,6 +18,9 @@ func kinds(starter *proc.Starter) []stage.Kind {
 		command.New(starter),
 		agent.New(starter),
 		plugin.New(starter),
+		gate.New(starter),
+		gate.NewCI(starter),
+		gate.NewVerifiers(starter),
 	}
 }
 

@@ -25,8 +25,10 @@ type Kind struct {
 	Config []Field // the keys of its config
 	Given  string  // the key of its config that a process finds as config in PIPE_INPUT; "": all of it
 	Called string  // the key of its config that a process finds as kind there; "": the kind's own name
-	Check  func(*CheckPass)
-	Run    func(context.Context, *Call) (Outcome, error)
+
+	Outputs []Field // that it gives whenever it succeeds: a stage has them without declaring them
+	Check   func(*CheckPass)
+	Run     func(context.Context, *Call) (Outcome, error)
 }
 
 // Field declares a key of a kind's config.

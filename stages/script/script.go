@@ -102,8 +102,12 @@ func (r *Runner) Run(ctx context.Context, call *stage.Call, s Script) (proc.Resu
 		}
 		argv = append(argv, file)
 	}
+	env := call.Env
+	if len(s.Env) > 0 {
+		env = WithEnv(env, s.Env...)
+	}
 	return r.starter.Run(ctx, proc.Spec{
-		Path: argv[0], Args: argv[1:], Env: append(call.Env[:len(call.Env):len(call.Env)], s.Env...), Dir: orElse(s.Dir, call.Dir),
+		Path: argv[0], Args: argv[1:], Env: env, Dir: orElse(s.Dir, call.Dir),
 		Stdin:  s.Stdin,
 		Stdout: orElse(s.Stdout, filepath.Join(call.StageDir, StdoutLog)),
 		Stderr: orElse(s.Stderr, filepath.Join(call.StageDir, StderrLog)),

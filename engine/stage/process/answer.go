@@ -45,27 +45,14 @@ type Stdout struct {
 // items is told apart from the rest: a review that can't be read did not take place. The error is a failure
 // of ours.
 func (s Stdout) Answer() (stage.Outcome, error) {
-	if s.Output.Size > answerLimit {
-		return s.refuse(stage.Protocol, " wrote %d bytes to stdout, expected one JSON object of at most %d", s.Output.Size, answerLimit), nil
-	}
-	data, err := s.whole()
+	doc, refused, err := s.Object()
 	if err != nil {
-		return s.unread(err)
+		return stage.Outcome{}, err
 	}
-	if len(bytes.TrimSpace(data)) == 0 {
-		return s.refuse(stage.Protocol, " wrote nothing to stdout, expected one JSON object"), nil
+	if refused != nil {
+		return *refused, nil
 	}
-	if !utf8.Valid(data) { // a decoder would put something else in its place
-		return s.refuse(stage.Protocol, "'s stdout is not UTF-8: %s", quote(data)), nil
-	}
-	v, err := value.DecodeJSON(data)
-	if err != nil {
-		return s.refuse(stage.Protocol, "'s stdout is not one JSON object (%v): %s", err, quote(data)), nil
-	}
-	doc, ok := v.(*value.Object)
-	if !ok {
-		return s.refuse(stage.Protocol, "'s stdout is %s, expected one JSON object: %s", value.Describe(v), quote(data)), nil
-	}
+	ok := true
 	said := stage.Outcome{}
 	rest := value.NewObject()
 	for name, v := range doc.All() {
@@ -92,6 +79,38 @@ func (s Stdout) Answer() (stage.Outcome, error) {
 	}
 	said.Result = &result
 	return said, nil
+}
+
+// Object reads the one JSON object that stdout must be, or gives the outcome of a program that wrote something
+// else. The error is a failure of ours.
+func (s Stdout) Object() (doc *value.Object, refused *stage.Outcome, err error) {
+	no := func(class stage.Class, format string, args ...any) (*value.Object, *stage.Outcome, error) {
+		out := s.refuse(class, format, args...)
+		return nil, &out, nil
+	}
+	if s.Output.Size > answerLimit {
+		return no(stage.Protocol, " wrote %d bytes to stdout, expected one JSON object of at most %d", s.Output.Size, answerLimit)
+	}
+	data, err := s.whole()
+	if err != nil {
+		out, err := s.unread(err)
+		return nil, &out, err
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return no(stage.Protocol, " wrote nothing to stdout, expected one JSON object")
+	}
+	if !utf8.Valid(data) { // a decoder would put something else in its place
+		return no(stage.Protocol, "'s stdout is not UTF-8: %s", quote(data))
+	}
+	v, err := value.DecodeJSON(data)
+	if err != nil {
+		return no(stage.Protocol, "'s stdout is not one JSON object (%v): %s", err, quote(data))
+	}
+	doc, ok := v.(*value.Object)
+	if !ok {
+		return no(stage.Protocol, "'s stdout is %s, expected one JSON object: %s", value.Describe(v), quote(data))
+	}
+	return doc, nil, nil
 }
 
 // saysAnything reports whether a document speaks about items. A summary alone does not: it is no review. Nor
