@@ -80,9 +80,9 @@ func slimDiagnosis(d *envelope.Diagnosis) *envelope.Diagnosis {
 	return out
 }
 
-// senderOf is the source of an envelope; "" without one.
+// senderOf is the source of an envelope; "" without one, and for the ordinary one, a review with its items.
 func senderOf(e *envelope.Envelope) string {
-	if e == nil {
+	if e == nil || e.Source == envelope.SourceReviewerVerdict {
 		return ""
 	}
 	return oneLine(string(e.Source), maxText)
