@@ -12,10 +12,12 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf16"
 
 	"example.com/pipe/engine/feedback"
 )
@@ -61,14 +63,40 @@ func names() string {
 }
 
 func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
+	if _, err := w.Write(safe(b.Bytes())); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
 	return nil
 }
+
+// safe spells out what encoding/json leaves as it is and a terminal would obey, or not show. Such characters stand
+// only inside strings, so the document stays the same.
+func safe(b []byte) []byte {
+	if bytes.IndexFunc(b, isUnsafe) < 0 {
+		return b
+	}
+	var out bytes.Buffer
+	for _, r := range string(b) {
+		switch high, low := utf16.EncodeRune(r); {
+		case !isUnsafe(r):
+			out.WriteRune(r)
+		case r <= 0xffff:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return out.Bytes()
+}
+
+func isUnsafe(r rune) bool { return r != '\n' && isHidden(r) }
 
 // isGone reports whether an item is no finding any more.
 func isGone(i *feedback.Item) bool {

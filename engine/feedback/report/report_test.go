@@ -90,7 +90,7 @@ func TestWriterThatFails(t *testing.T) {
 func anyText() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		parts := rapid.SliceOfN(rapid.OneOf(
-			rapid.SampledFrom([]string{"```", "# x", "<b>", "</b>", "[a](1)", `\[a](1)`, "{0}", "{{", "@root", "https://x.y/z", "line 42", "x.go:7", "\n", "\t", `"`, "`", "``", "|", "\u202e", "\x00",
+			rapid.SampledFrom([]string{"```", "# x", "<b>", "</b>", "[a](1)", `\[a](1)`, "{0}", "{{", "@root", "https://x.y/z", "line 42", "x.go:7", "\n", "\t", `"`, "`", "``", "|", "\u202e", "\x00", "\u009b31m", "\x7f", "\U000e0041",
 				"日本語", "👩‍👩‍👧", "- [ ] ", "1.", "=====", "&amp;", "Fix: no", ":smile:", "%41", "'", "(E14)"}),
 			rapid.StringMatching(`[ -~]{0,12}`), rapid.StringN(0, 6, -1),
 		), 1, 8).Draw(t, "parts")
@@ -129,6 +129,9 @@ func TestRoundTrips(t *testing.T) {
 		was := anyResult(t)
 		for _, form := range []report.Form{report.Items, report.SARIF, report.RDJSON} {
 			text := write(t, form, was)
+			if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r >= 0x7f && r < 0xa0 || r == 0x202e || r == 0xe0041 }) {
+				t.Fatalf("%s holds what a terminal obeys: %q", form, text)
+			}
 			var got feedback.Result
 			var err error
 			if form == report.Items {
