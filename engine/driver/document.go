@@ -8,9 +8,9 @@ import (
 	"example.com/pipe/specs/data"
 )
 
-// decodeItems reads a document of items: JSON, JSON lines, or YAML. What begins like JSON and is none is
+// DecodeItems reads a document of items: JSON, JSON lines, or YAML. What begins like JSON and is none is
 // read as YAML too, whose flow form is more lenient; if that fails as well, the error is JSON's.
-func decodeItems(b []byte) (value.Value, error) {
+func DecodeItems(b []byte) (value.Value, error) {
 	text := bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")))
 	if len(text) == 0 {
 		return nil, errors.New("the document is empty; a clean review writes []")

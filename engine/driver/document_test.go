@@ -36,7 +36,7 @@ func TestDecodeItems(t *testing.T) {
 		{"repeated name", `[{"severity":"blocking","severity":"advisory","description":"x"}]`, 0, "severity"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v, err := decodeItems([]byte(c.text))
+			v, err := DecodeItems([]byte(c.text))
 			var r feedback.Result
 			if err == nil {
 				r, err = feedback.ReadResult(v, "review")

@@ -9,7 +9,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strings"
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/feedback"
@@ -140,10 +139,14 @@ func (t *try) result(out *stage.Outcome) (*feedback.Result, stage.Class, string)
 		if given, why = t.report(out); given == nil {
 			return nil, bad, why
 		}
+	case t.isValidation():
+		if given, err = t.ownFile(); err != nil {
+			return nil, bad, err.Error()
+		}
 	}
 	if given == nil {
 		if review {
-			return nil, bad, fmt.Sprintf("the review left no items: it must write them to %s; a clean review writes []", t.where())
+			return nil, bad, t.noAnswer()
 		}
 		return nil, stage.OK, ""
 	}
@@ -151,7 +154,7 @@ func (t *try) result(out *stage.Outcome) (*feedback.Result, stage.Class, string)
 		convert.Override(given.Items, severities(fb.Severity))
 	}
 	normal, err := feedback.Normalise(*given, feedback.Context{
-		Root: t.root(), Dir: t.dir, Agent: t.agent(), LineText: t.lineText(),
+		Root: t.root(), Dir: t.dir, Agent: t.agent(), LineText: linesOf(t.root()),
 	})
 	if err != nil {
 		return nil, bad, fmt.Sprintf("items in %s: %v", t.where(), err)
@@ -188,11 +191,11 @@ func (t *try) document() (*feedback.Result, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s can't be read: %w", t.where(), explain(err, maxFeedback))
 	}
-	v, err := decodeItems(b)
+	v, err := DecodeItems(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.where(), err)
 	}
-	r, err := feedback.ReadResult(v, t.s.Stage)
+	r, err := t.readDocument(v)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.where(), err)
 	}
@@ -214,10 +217,8 @@ func severities(words map[string]string) map[string]feedback.Severity {
 // report converts the report of a tool; a nil result comes with why the review did not take place.
 func (t *try) report(out *stage.Outcome) (*feedback.Result, string) {
 	fb := t.node.Feedback
-	in := convert.Input{
-		ExitCode: max(out.ExitCode, 0), OKExitCodes: fb.OKExitCodes,
-		Root: t.root(), Dir: t.dir, LineText: t.lineText(), Severity: severities(fb.Severity),
-	}
+	in := ReportInput(t.root(), t.dir)
+	in.ExitCode, in.OKExitCodes, in.Severity = max(out.ExitCode, 0), fb.OKExitCodes, severities(fb.Severity)
 	if fb.Pattern != "" {
 		re, err := regexp.Compile(fb.Pattern)
 		if err != nil {
@@ -241,9 +242,6 @@ func (t *try) report(out *stage.Outcome) (*feedback.Result, string) {
 		}
 		defer stderr.Close()
 		in.Stderr = reader(stderr)
-	}
-	if fb.Format == convert.GoTest {
-		in.Module, in.ModuleDir = t.module()
 	}
 	r, err := convert.Convert(fb.Format, in)
 	if err != nil {
@@ -303,25 +301,6 @@ func reader(f *os.File) io.Reader {
 // root is the workspace.
 func (t *try) root() string { return t.d.opt.Workspace.Root }
 
-// module finds the Go module that the stage works in: the nearest go.mod at its folder or above, in the
-// workspace.
-func (t *try) module() (modulePath, dir string) {
-	for dir = t.dir; ; dir = strings.TrimSuffix(path.Dir(dir), ".") {
-		b, err := workspace.ReadInside(t.root(), path.Join(dir, "go.mod"), 1<<20)
-		if err == nil {
-			for line := range strings.Lines(string(b)) {
-				if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok {
-					rest, _, _ = strings.Cut(rest, "//")
-					return strings.Trim(strings.TrimSpace(rest), "\"`"), dir
-				}
-			}
-		}
-		if dir == "" {
-			return "", ""
-		}
-	}
-}
-
 // agent is whom an item is from that names nobody: the stage's agent, its tool, or its id.
 func (t *try) agent() string {
 	if name, _ := t.node.Config.Get("name"); t.node.Kind == "agent" || t.node.Kind == "plugin" {
@@ -336,24 +315,4 @@ func (t *try) agent() string {
 		}
 	}
 	return t.node.ID
-}
-
-// lineText gives lines of files of the workspace: the evidence of items. The last file is kept, since items
-// of one file follow each other.
-func (t *try) lineText() func(string, int) string {
-	const most = 8 << 20
-	var name string
-	var lines []string
-	return func(file string, line int) string {
-		if file != name || lines == nil {
-			name, lines = file, []string{}
-			if b, err := workspace.ReadInside(t.root(), file, most); err == nil {
-				lines = strings.Split(string(b), "\n")
-			}
-		}
-		if line < 1 || line > len(lines) {
-			return ""
-		}
-		return lines[line-1]
-	}
 }
