@@ -21,6 +21,10 @@
 // while it is read is not in the tree; one that can't be read is an error that names it (git passes over an
 // untracked folder that can't be entered).
 //
+// ReadKept, Save, Restore and Revert, which undo what a run did, write to the user's repository what they are for:
+// objects and refs below refs/pipe/, and Revert a commit on what is checked out. What they would lose is saved before
+// they touch a file; cut off by a kill, they can be done again.
+//
 // A Worktree writes to the repository what it is for and nothing else: the worktree, and a branch named after
 // the run; each of its steps can be cut off by a kill and done again.
 //

@@ -215,22 +215,6 @@ func (s *saving) advance(ctx context.Context, head, tree, message string) error 
 	return err
 }
 
-// commitTree makes the commit, with git's configured author if there is one. It runs no hook and signs
-// nothing: nobody is there to be asked for a passphrase.
-func (s *saving) commitTree(ctx context.Context, tree string, parents []string, message string) (string, error) {
-	env := s.env
-	for _, who := range []string{"AUTHOR", "COMMITTER"} {
-		_, err := s.git(ctx, nil, "-c", "user.useConfigOnly=true", "var", "GIT_"+who+"_IDENT")
-		if refused(err) {
-			env = append(env, "GIT_"+who+"_NAME=pipe", "GIT_"+who+"_EMAIL=pipe@localhost")
-		} else if err != nil {
-			return "", err
-		}
-	}
-	out, err := s.run(ctx, s.root, env, strings.NewReader(message), append([]string{"commit-tree", tree}, parents...)...)
-	return strings.TrimSpace(string(out)), err
-}
-
 // unsaved says what the removal of the worktree would lose although it is not ignored: files that git could
 // not add, and commits of repositories inside that are nowhere else.
 func (s *saving) unsaved(ctx context.Context) ([]string, error) {
@@ -262,9 +246,4 @@ func (s *saving) unsaved(ctx context.Context) ([]string, error) {
 		lost = append(lost[:most], fmt.Sprintf("and %d more", n))
 	}
 	return lost, nil
-}
-
-func (s *saving) line(ctx context.Context, args ...string) (string, error) {
-	out, err := s.git(ctx, nil, args...)
-	return strings.TrimSpace(string(out)), err
 }

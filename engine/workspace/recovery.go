@@ -1,0 +1,317 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// UndoOptions says whose work is undone.
+type UndoOptions struct {
+	Run, Stage string   // the stage by its path
+	Exclude    []string // as in ReadOptions
+	Copies     string   // absolute: below it is saved what is overwritten, where there is no git
+}
+
+// Recovery is what the workspace held before something was undone. The zero value is nothing at all.
+type Recovery struct {
+	Name    string   // the ref, or the folder
+	Command string   // puts all of it back, in the root
+	Later   []string // further ones: the workspace was changed between two tries of the same
+}
+
+// recoveryRefs is where the refs lie that hold what was there before something was undone.
+const recoveryRefs = "refs/pipe/recovery/"
+
+// numbered gives the name of the n-th recovery of a stage, from 1.
+func numbered(name string, n int) string {
+	if n == 1 {
+		return name
+	}
+	return fmt.Sprintf("%s@%d", name, n)
+}
+
+// Save saves what is in the workspace and not in the last commit under a recovery ref; without git it does
+// nothing. Nothing to save is the zero Recovery. The same state is not saved twice.
+func (w *Workspace) Save(ctx context.Context, opt UndoOptions) (Recovery, error) {
+	if w.git == nil {
+		return Recovery{}, nil
+	}
+	return w.saveGit(ctx, nil, true, opt)
+}
+
+// saveGit makes a commit of all files, and also of those that are named and ignored; if asked for, only where it
+// differs from the last commit.
+func (w *Workspace) saveGit(ctx context.Context, names []string, ifDirty bool, opt UndoOptions) (Recovery, error) {
+	out, err := w.excluded(opt.Exclude)
+	if err != nil {
+		return Recovery{}, err
+	}
+	for try := 1; ; try++ {
+		r, err := w.saveGitOnce(ctx, out, names, ifDirty, opt)
+		if err == nil || try == readTries || !refused(err) {
+			if err != nil {
+				err = fmt.Errorf("save what is in the workspace: %w", err)
+			}
+			return r, err
+		}
+	}
+}
+
+func (w *Workspace) saveGitOnce(ctx context.Context, out *exclusion, names []string, ifDirty bool, opt UndoOptions) (Recovery, error) {
+	v, done, err := w.shared(opt.Run)
+	if err != nil {
+		return Recovery{}, err
+	}
+	defer done()
+	head, headTree, err := v.head(ctx)
+	if err != nil {
+		return Recovery{}, err
+	}
+	if _, err := v.read(ctx, out); err != nil {
+		return Recovery{}, err
+	}
+	if len(names) > 0 {
+		list := strings.NewReader(strings.Join(names, "\x00") + "\x00")
+		if _, err := v.git(ctx, list, "update-index", "--add", "--replace", "--remove", "-z", "--stdin"); err != nil {
+			return Recovery{}, err
+		}
+	}
+	left, err := v.leaveAsCommitted(ctx, head, out)
+	if err != nil {
+		return Recovery{}, err
+	}
+	tree, err := v.line(ctx, "write-tree")
+	if err != nil {
+		return Recovery{}, err
+	}
+	dirty := tree != headTree
+	base := recoveryRefs + opt.Run + "/" + refName(opt.Stage)
+	r := Recovery{Name: base, Command: restoreCommand(base, left)}
+	for n := 1; ; n++ {
+		ref := numbered(base, n)
+		held, err := v.line(ctx, "rev-parse", "--quiet", "--verify", ref+"^{tree}")
+		if err != nil && !refused(err) {
+			return Recovery{}, err
+		}
+		if err == nil {
+			if n > 1 {
+				r.Later = append(r.Later, ref)
+			}
+			if held == tree || !dirty && ifDirty {
+				return r, nil
+			}
+			continue
+		}
+		if !dirty && ifDirty {
+			return Recovery{}, nil
+		}
+		var parents []string
+		if head != "" {
+			parents = []string{"-p", head}
+		}
+		commit, err := v.commitTree(ctx, tree, parents, fmt.Sprintf("what the workspace held before the rollback of stage %s of run %s", opt.Stage, opt.Run))
+		if err != nil {
+			return Recovery{}, err
+		}
+		if _, err := v.git(ctx, nil, "update-ref", "-m", "pipe: save what is in the workspace", ref, commit, ""); err != nil {
+			return Recovery{}, err
+		}
+		if n > 1 {
+			r.Later = append(r.Later, ref)
+		}
+		return r, nil
+	}
+}
+
+// head gives the commit that is checked out, and its tree; both "" where there is none yet.
+func (v *view) head(ctx context.Context) (commit, tree string, err error) {
+	commit, err = v.line(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+	if refused(err) {
+		return "", "", nil
+	}
+	if err == nil {
+		tree, err = v.line(ctx, "rev-parse", "--verify", commit+"^{tree}")
+	}
+	return commit, tree, err
+}
+
+// leaveAsCommitted takes what is excluded into our index as the last commit has it, and gives the names below
+// which it has any.
+func (v *view) leaveAsCommitted(ctx context.Context, head string, out *exclusion) ([]string, error) {
+	left, list, err := v.repository.committed(ctx, v.root, head, out)
+	if err == nil && len(list) > 0 {
+		_, err = v.git(ctx, strings.NewReader(list), "update-index", "-z", "--index-info")
+	}
+	return left, err
+}
+
+// committed lists what a commit has of the files that are excluded, and gives the names below which it has any.
+func (r *repository) committed(ctx context.Context, root, head string, out *exclusion) (names []string, list string, err error) {
+	if head == "" {
+		return nil, "", nil
+	}
+	for _, name := range out.paths {
+		some, err := r.run(ctx, root, nil, nil, "ls-tree", "-r", "-z", "--full-name", head, "--", name)
+		if err != nil {
+			return nil, "", err
+		}
+		if len(some) > 0 {
+			names, list = append(names, name), list+string(some)
+		}
+	}
+	return names, list, nil
+}
+
+// restoreCommand is what a person types in the root to have all files again as a ref holds them.
+func restoreCommand(ref string, left []string) string {
+	command := "git restore --source=" + shellWord(ref) + " -- ."
+	for _, name := range left {
+		command += " " + shellWord(":(exclude,literal)"+name)
+	}
+	return command
+}
+
+// recovery finds what was saved by an earlier try of the same rollback.
+func (w *Workspace) recovery(ctx context.Context, opt UndoOptions) (Recovery, error) {
+	if w.git == nil {
+		dir := filepath.Join(opt.Copies, refName(opt.Stage))
+		if !isDir(dir) {
+			return Recovery{}, nil
+		}
+		return w.copied(dir), nil
+	}
+	ref := recoveryRefs + opt.Run + "/" + refName(opt.Stage)
+	commit, err := w.git.run(ctx, w.Root, nil, nil, "rev-parse", "--quiet", "--verify", ref)
+	if refused(err) {
+		return Recovery{}, nil
+	}
+	if err != nil {
+		return Recovery{}, err
+	}
+	out, err := w.excluded(opt.Exclude)
+	if err != nil {
+		return Recovery{}, err
+	}
+	left, _, err := w.git.committed(ctx, w.Root, strings.TrimSpace(string(commit)), out)
+	return Recovery{Name: ref, Command: restoreCommand(ref, left)}, err
+}
+
+// copied names a folder of copies, by a path that works in the root.
+func (w *Workspace) copied(dir string) Recovery {
+	path := dir
+	if rel, err := filepath.Rel(w.Root, dir); err == nil && filepath.IsLocal(rel) {
+		path = "./" + filepath.ToSlash(rel)
+	}
+	return Recovery{Name: dir, Command: "cp -a " + shellWord(path+"/.") + " ."}
+}
+
+// saveCopies copies the files that are named and there to a folder of their own; state names the tree that
+// they belong to.
+func (w *Workspace) saveCopies(ctx context.Context, root *os.Root, names []string, state string, opt UndoOptions) (Recovery, error) {
+	first := filepath.Join(opt.Copies, refName(opt.Stage))
+	r := w.copied(first)
+	for n := 1; ; n++ {
+		dir := numbered(first, n)
+		if n > 1 {
+			r.Later = append(r.Later, dir)
+		}
+		held, err := os.ReadFile(dir + ".tree")
+		if err == nil && isDir(dir) {
+			if string(held) == state {
+				return r, nil
+			}
+			continue
+		}
+		if err := os.MkdirAll(opt.Copies, 0o700); err != nil {
+			return Recovery{}, err
+		}
+		part := dir + ".part"
+		if err := os.RemoveAll(part); err != nil { // of a process that was killed
+			return Recovery{}, err
+		}
+		some, err := copyFiles(ctx, root, names, part)
+		if err == nil {
+			err = os.WriteFile(dir+".tree", []byte(state), 0o600)
+		}
+		if err == nil {
+			err = os.Rename(part, dir)
+		}
+		if err == nil {
+			err = syncFolder(opt.Copies)
+		}
+		if !some && n == 1 {
+			r = Recovery{}
+		}
+		return r, err
+	}
+}
+
+// copyFiles copies files and links, and reports whether there were any.
+func copyFiles(ctx context.Context, root *os.Root, names []string, to string) (bool, error) {
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return false, err
+	}
+	some := false
+	for _, name := range names {
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+		path := filepath.FromSlash(name)
+		info, err := root.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		if info.IsDir() {
+			continue // it is in the way of a file, and stays
+		}
+		some = true
+		at := filepath.Join(to, path)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			return false, err
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			target, err := root.Readlink(path)
+			if err == nil {
+				err = os.Symlink(target, at)
+			}
+			if err != nil {
+				return false, err
+			}
+			continue
+		}
+		if err := copyFile(ctx, root, path, at, info.Mode().Perm()); err != nil {
+			return false, err
+		}
+	}
+	return some, nil
+}
+
+func copyFile(ctx context.Context, root *os.Root, path, at string, perm fs.FileMode) error {
+	from, err := openRegular(root, path)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := os.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm|0o200)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, &reader{ctx: ctx, r: from})
+	if err == nil {
+		err = to.Sync()
+	}
+	if closing := to.Close(); err == nil {
+		err = closing
+	}
+	return err
+}

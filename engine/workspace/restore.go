@@ -1,0 +1,290 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Undone says what became of an attempt to undo something.
+type Undone struct {
+	Files    []string // that were put back, or removed since they had been added; sorted
+	Left     []string // what could not be, each with the reason
+	Ignored  []string // that are not there in the tree, and that its .gitignore leaves out: they stay
+	Recovery Recovery // what was there before
+}
+
+// modeModule is the mode of a submodule.
+const modeModule = "160000"
+
+// difference is a file that two trees hold differently; the mode is "" where a tree does not hold it, sum the name
+// of what the first holds.
+type difference struct {
+	name, was, is, sum string
+}
+
+// Restore puts the files of the workspace back as a tree of ReadKept holds them: contents, modes and links; what
+// was added is removed, with the folders that are empty then. Ignored and excluded files are left alone, no symbolic
+// link is followed, and git's index is not written. What was there before is saved first. Doing it again goes on
+// where it was cut off.
+func (w *Workspace) Restore(ctx context.Context, base string, opt UndoOptions) (Undone, error) {
+	now, err := w.Read(ctx, ReadOptions{Exclude: opt.Exclude})
+	if err != nil {
+		return Undone{}, err
+	}
+	diffs, err := w.differences(ctx, base, now.Hash)
+	if err != nil {
+		return Undone{}, fmt.Errorf("restore files: %w", err)
+	}
+	if len(diffs) == 0 {
+		r, err := w.recovery(ctx, opt)
+		return Undone{Recovery: r}, err
+	}
+	root, err := os.OpenRoot(w.Root)
+	if err != nil {
+		return Undone{}, fmt.Errorf("restore files: %w", err)
+	}
+	defer root.Close()
+	t := &restoring{w: w, root: root, base: base, run: opt.Run}
+	if err := t.held(ctx, diffs); err != nil {
+		return Undone{}, fmt.Errorf("restore files: %w", err)
+	}
+	if t.undone.Recovery, err = t.save(ctx, diffs, now.Hash, opt); err != nil {
+		return Undone{}, fmt.Errorf("restore files: %w", err)
+	}
+	if err := t.restore(ctx, diffs); err != nil {
+		return t.undone, fmt.Errorf("restore files: %w", err)
+	}
+	return t.undone, t.verify(ctx, opt)
+}
+
+// restoring is one restoration.
+type restoring struct {
+	w         *Workspace
+	root      *os.Root
+	base, run string
+	undone    Undone
+	left      map[string]bool // names of what is left as it is
+}
+
+func (t *restoring) leave(name, why string) {
+	if t.left == nil {
+		t.left = map[string]bool{}
+	}
+	t.left[name] = true
+	t.undone.Left = append(t.undone.Left, fmt.Sprintf("%q: %s", name, why))
+}
+
+func (t *restoring) save(ctx context.Context, diffs []difference, state string, opt UndoOptions) (Recovery, error) {
+	names := make([]string, 0, len(diffs))
+	for i := range diffs {
+		if diffs[i].was != modeModule && diffs[i].is != modeModule {
+			names = append(names, diffs[i].name)
+		}
+	}
+	if t.w.git == nil {
+		return t.w.saveCopies(ctx, t.root, names, state, opt)
+	}
+	return t.w.saveGit(ctx, t.files(names), false, opt)
+}
+
+// files gives those of the names at which there is a file or a link, and no folder.
+func (t *restoring) files(names []string) []string {
+	return slices.DeleteFunc(names, func(name string) bool {
+		info, err := t.root.Lstat(filepath.FromSlash(name))
+		return err != nil || info.IsDir() || !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0
+	})
+}
+
+// restore does it: first what says which files are ignored, then what was added goes, then the rest comes back.
+func (t *restoring) restore(ctx context.Context, diffs []difference) error {
+	var rules, added, changed []difference
+	for _, d := range diffs {
+		switch {
+		case d.was == modeModule || d.is == modeModule:
+			t.leave(d.name, "it is a submodule, or was one; check out in it what you want")
+		case path.Base(d.name) == ".gitignore":
+			rules = append(rules, d)
+		case d.was == "":
+			added = append(added, d)
+		default:
+			changed = append(changed, d)
+		}
+	}
+	for _, d := range rules {
+		if d.was == "" {
+			t.remove(d.name)
+		}
+	}
+	rules = slices.DeleteFunc(rules, func(d difference) bool { return d.was == "" })
+	if err := t.put(ctx, rules); err != nil {
+		return err
+	}
+	ignored, err := t.w.ignored(ctx, added)
+	if err != nil {
+		return err
+	}
+	for _, d := range added {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if ignored[d.name] {
+			t.undone.Ignored = append(t.undone.Ignored, d.name)
+			continue
+		}
+		t.remove(d.name)
+	}
+	return t.put(ctx, changed)
+}
+
+// remove removes a file that was added, and the folders that are empty then.
+func (t *restoring) remove(name string) {
+	at := filepath.FromSlash(name)
+	if info, err := t.root.Lstat(at); err == nil && info.IsDir() {
+		t.leave(name, "a folder is in its place by now")
+		return
+	}
+	if err := t.root.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		t.leave(name, bare(err).Error())
+		return
+	}
+	t.undone.Files = append(t.undone.Files, name)
+	for dir := filepath.Dir(at); dir != "."; dir = filepath.Dir(dir) {
+		if t.root.Remove(dir) != nil {
+			return // it holds something, or is gone
+		}
+	}
+}
+
+// put brings back those files at whose places nothing else stands.
+func (t *restoring) put(ctx context.Context, diffs []difference) error {
+	diffs = slices.DeleteFunc(diffs, func(d difference) bool {
+		why := t.inTheWay(d.name)
+		if why != "" {
+			t.leave(d.name, why)
+		}
+		return why != ""
+	})
+	if len(diffs) == 0 {
+		return nil
+	}
+	var err error
+	if t.w.git != nil {
+		err = t.checkOut(ctx, diffs)
+	} else {
+		err = t.copyBack(ctx, diffs)
+	}
+	if err != nil {
+		return err
+	}
+	for i := range diffs {
+		t.undone.Files = append(t.undone.Files, diffs[i].name)
+	}
+	return nil
+}
+
+// inTheWay says what stands in the place of a file, or of a folder that it lies in: something that is ignored or
+// excluded, since all else was removed before.
+func (t *restoring) inTheWay(name string) string {
+	at := filepath.FromSlash(name)
+	for i := range len(at) {
+		if at[i] != filepath.Separator {
+			continue
+		}
+		if info, err := t.root.Lstat(at[:i]); err == nil && !info.IsDir() {
+			return fmt.Sprintf("%q, which is no folder, is in the way", at[:i])
+		}
+	}
+	if info, err := t.root.Lstat(at); err == nil && info.IsDir() {
+		return "a folder is in its place, with files that are ignored"
+	}
+	return ""
+}
+
+// verify looks whether all is as it was, but for what was left.
+func (t *restoring) verify(ctx context.Context, opt UndoOptions) error {
+	slices.Sort(t.undone.Files)
+	after, err := t.w.Read(ctx, ReadOptions{Exclude: opt.Exclude})
+	if err != nil {
+		return err
+	}
+	rest, err := t.w.differences(ctx, t.base, after.Hash)
+	if err != nil {
+		return fmt.Errorf("restore files: %w", err)
+	}
+	for _, d := range rest {
+		if _, err := t.root.Lstat(filepath.FromSlash(d.name)); err == nil && d.is == "" {
+			continue // it is there, and git passes it over: a stage took it out of the index, and it is ignored
+		}
+		if !t.left[d.name] && !slices.Contains(t.undone.Ignored, d.name) {
+			t.leave(d.name, "it was changed again at the same time")
+		}
+	}
+	return nil
+}
+
+// differences gives the files in which two trees differ, sorted by name.
+func (w *Workspace) differences(ctx context.Context, base, now string) ([]difference, error) {
+	if strings.HasPrefix(base, gitPrefix) != (w.git != nil) {
+		return nil, fmt.Errorf("%w: the workspace became a git work tree, or ceased to be one, since it was read", ErrUnknownTree)
+	}
+	if base == now {
+		return nil, nil
+	}
+	if w.git != nil {
+		return w.differencesGit(ctx, base, now)
+	}
+	a, err := w.manifest(base)
+	if err != nil {
+		return nil, err
+	}
+	b, err := w.manifest(now)
+	if err != nil {
+		return nil, err
+	}
+	names, err := w.changedWalk(base, now)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	out := make([]difference, 0, len(names))
+	for _, name := range names {
+		d := difference{name: name}
+		if entry, ok := a[name]; ok {
+			d.was, d.sum = entryMode(entry), entrySum(entry)
+		}
+		if entry, ok := b[name]; ok {
+			d.is = entryMode(entry)
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// ignored gives those of the files that the rules in the workspace leave out.
+func (w *Workspace) ignored(ctx context.Context, diffs []difference) (map[string]bool, error) {
+	out := map[string]bool{}
+	if w.git == nil || len(diffs) == 0 {
+		return out, nil
+	}
+	var names strings.Builder
+	for i := range diffs {
+		names.WriteString(diffs[i].name + "\x00")
+	}
+	// This command refuses to take paths literally, and takes them so.
+	list, err := w.git.run(ctx, w.Root, []string{"GIT_LITERAL_PATHSPECS=0"}, strings.NewReader(names.String()), "check-ignore", "--no-index", "-z", "--stdin")
+	if none := (*gitError)(nil); errors.As(err, &none) && none.status == 1 {
+		return out, nil
+	}
+	for _, name := range splitNames(list) {
+		out[name] = true
+	}
+	return out, err
+}

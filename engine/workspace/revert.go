@@ -1,0 +1,125 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrConflict is the error of Revert where it would overwrite what is not committed, or where the commits are not
+// on the branch any more. Nothing was changed.
+var ErrConflict = errors.New("the commits can't be reverted")
+
+// Reverted says what Revert did.
+type Reverted struct {
+	Commits  int    // that were reverted; 0: there were none
+	Commit   string // that reverts them, in short
+	Recovery Recovery
+}
+
+// Head gives the commit that is checked out, "" where there is none yet, and where there is no git.
+func (w *Workspace) Head(ctx context.Context) (string, error) {
+	if w.git == nil {
+		return "", nil
+	}
+	out, err := w.git.run(ctx, w.Root, nil, nil, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+	if refused(err) {
+		return "", nil
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+// Revert reverts all commits that were made on what is checked out since a commit was, "" for none, by one new
+// commit: its tree is that of the old one, so that nothing can go wrong between the commits, merges included. Files
+// that are not committed stay as they are; where the reverted commits touch one of them, nothing is done
+// (ErrConflict). What is not committed is saved first in any case. No hook runs, no editor, and nothing is signed.
+func (w *Workspace) Revert(ctx context.Context, since string, opt UndoOptions) (Reverted, error) {
+	if w.git == nil {
+		return Reverted{}, fmt.Errorf("%w: %q is no git work tree", ErrConflict, w.Root)
+	}
+	v := &view{repository: w.git, root: w.Root, env: []string{"PIPE_RUN_ID=" + opt.Run}}
+	r, err := w.revert(ctx, v, since, opt)
+	if err != nil {
+		return r, fmt.Errorf("revert commits: %w", err)
+	}
+	return r, nil
+}
+
+func (w *Workspace) revert(ctx context.Context, v *view, since string, opt UndoOptions) (Reverted, error) {
+	var r Reverted
+	head, headTree, err := v.head(ctx)
+	if err != nil {
+		return r, err
+	}
+	if r.Recovery, err = w.recovery(ctx, opt); err != nil || head == since {
+		return r, err
+	}
+	tree, commits, err := v.between(ctx, since, head)
+	if err != nil || tree == headTree {
+		return r, err // it was done before
+	}
+	if r.Recovery, err = w.Save(ctx, opt); err != nil {
+		return r, err
+	}
+	ctx = context.WithoutCancel(ctx) // a git that is killed leaves its lock on the index
+	if _, err := v.git(ctx, nil, "update-index", "-q", "--refresh"); err != nil && !refused(err) {
+		return r, err // it refuses where something is changed
+	}
+	if _, err := v.git(ctx, nil, "read-tree", "-m", "-u", head, tree); err != nil {
+		if refused(err) {
+			err = fmt.Errorf("%w: %s", ErrConflict, strings.TrimPrefix(err.Error(), "git read-tree: "))
+		}
+		return r, err
+	}
+	first := head
+	if since != "" {
+		first = since + ".." + head
+	}
+	message := fmt.Sprintf("Revert what came of stage %q\n\nIt was undone at the end of the pipeline run %s.\nThis reverts the commits %s.\n", opt.Stage, opt.Run, first)
+	commit, err := v.commitTree(ctx, tree, []string{"-p", head}, message)
+	if err != nil {
+		return r, err
+	}
+	if _, err := v.git(ctx, nil, "update-ref", "-m", "pipe: revert", "HEAD", commit, head); err != nil {
+		return r, err
+	}
+	r.Commits = commits
+	r.Commit, err = v.line(ctx, "rev-parse", "--short", commit)
+	return r, err
+}
+
+// between gives the tree of a commit, and how many there are from it to a later one.
+func (v *view) between(ctx context.Context, since, head string) (tree string, commits int, err error) {
+	if head == "" {
+		return "", 0, fmt.Errorf("%w: a branch without a commit is checked out, and it was %.12s before the stage", ErrConflict, since)
+	}
+	span := head
+	if since == "" {
+		out, err := v.git(ctx, strings.NewReader(""), "mktree")
+		if err != nil {
+			return "", 0, err
+		}
+		tree = strings.TrimSpace(string(out))
+	} else {
+		if !isObject(since) {
+			return "", 0, fmt.Errorf("%w: %q is no name of a commit", ErrConflict, since)
+		}
+		_, err := v.git(ctx, nil, "merge-base", "--is-ancestor", since, head)
+		if refused(err) {
+			return "", 0, fmt.Errorf("%w: %.12s, which was checked out before the stage, is no ancestor of %.12s, which is now: the branch was changed or rewritten", ErrConflict, since, head)
+		}
+		if err != nil {
+			return "", 0, err
+		}
+		if tree, err = v.line(ctx, "rev-parse", "--verify", since+"^{tree}"); err != nil {
+			return "", 0, err
+		}
+		span = since + ".." + head
+	}
+	n, err := v.line(ctx, "rev-list", "--count", span)
+	if err == nil {
+		_, err = fmt.Sscan(n, &commits)
+	}
+	return tree, commits, err
+}
