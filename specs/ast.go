@@ -24,6 +24,7 @@ type Pipeline struct {
 	Workspace   *Leaf[string]  // in_place or worktree
 	Attended    *Leaf[bool]
 	Escalation  *Escalation
+	Task        *Task
 	Inputs      []*Param
 	Outputs     []*Entry // outputs of the run: a name and a template
 	Defaults    *Defaults

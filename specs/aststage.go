@@ -46,6 +46,8 @@ type Stage struct {
 	Cache            *Leaf[bool]
 	RequiresApproval *Approval
 	OnInterrupt      *Leaf[string]
+	Rollback         *Rollback
+	Discovery        *Leaf[bool]
 	ContinueOnError  *Leaf[bool]
 
 	keys []keyPlace // all keys that it has, in the order of the document
@@ -102,13 +104,14 @@ type Check struct {
 	Span        source.Span
 }
 
-// Loop is feedback_loop, or the form of on_reject that names a target: of that only TargetStage and
-// MaxIterations can be there.
+// Loop is feedback_loop, what defaults say of it, or the form of on_reject that names a target: of that only
+// TargetStage and MaxIterations can be there.
 type Loop struct {
 	TargetStage   *Leaf[string]
 	MaxIterations *Leaf[int]
 	OnExhausted   *Leaf[string]
 	Rerun         *Leaf[string]
+	Convergence   *Convergence
 	Span          source.Span
 }
 
@@ -118,7 +121,14 @@ type Feedback struct {
 	Path        *Leaf[string]
 	Pattern     *Leaf[string]
 	OKExitCodes []Leaf[int]
+	Severity    []*Severity
 	Span        source.Span
+}
+
+// Severity says what a tool's word for how severe a finding is means.
+type Severity struct {
+	Word    Leaf[string]  // as the tool has it, in lower case
+	Meaning *Leaf[string] // blocking, advisory or informational
 }
 
 // Retry is retry.

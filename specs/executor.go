@@ -160,6 +160,8 @@ var notOfPipeline = []barred{
 	{"allowed_paths", "give the stages of the pipeline their allowed_paths"},
 	{"cache", "give the stages of the pipeline a cache"},
 	{"on_interrupt", "the stages of the pipeline say what follows"},
+	{"rollback", "give the stages of the pipeline their rollback"},
+	{"discovery", "the stages of the pipeline say which of them look around"},
 }
 
 var notOfApproval = []barred{
@@ -179,6 +181,8 @@ var notOfApproval = []barred{
 	{"allowed_paths", "it runs nothing that writes"},
 	{"cache", "an answer holds for one run"},
 	{"on_interrupt", "it runs nothing that could be interrupted"},
+	{"rollback", "it runs nothing that could be undone"},
+	{"discovery", "it runs nothing that looks around"},
 }
 
 // notOfFinally are the keys that a stage of finally can't have: one runs after another, once, and waits for
@@ -192,6 +196,8 @@ var notOfFinally = []barred{
 	{"pipeline", "finally runs no pipelines; give it a stage of its own"},
 	{"requires_approval", "the run has ended, and nobody is waited for"},
 	{"cache", "what has to be done at the end is done each time"},
+	{"rollback", "what the stages did is undone before finally"},
+	{"discovery", "looking around comes before the work"},
 }
 
 // notWith reports the keys that can't stand in a stage.

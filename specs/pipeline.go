@@ -71,6 +71,8 @@ var pipelineKeys = []key[Pipeline]{
 		func(r *reader, n *yaml.Node, p *Pipeline) { p.Attended = r.boolean(n, `"attended"`) }},
 	{"escalation", keysOf("escalation"), "", "what follows from an [escalation](#escalation) beside waiting",
 		func(r *reader, n *yaml.Node, p *Pipeline) { p.Escalation = r.escalation(n) }},
+	{"task", keysOf("task"), "", "what a run [works on](#the-task-of-a-run)",
+		func(r *reader, n *yaml.Node, p *Pipeline) { p.Task = r.task(n) }},
 	{"inputs", namesOf("declarations", "declaration"), "", "what a run is given, by name; [declarations](#declarations)",
 		func(r *reader, n *yaml.Node, p *Pipeline) {
 			p.Inputs = r.params(n, `"inputs" of the pipeline`, "input", inputKeys)
@@ -167,6 +169,8 @@ var loopDefaultKeys = []key[Loop]{
 		func(r *reader, n *yaml.Node, l *Loop) {
 			l.MaxIterations = r.integer(n, `"max_iterations"`, 1, math.MaxInt32)
 		}},
+	{"convergence", keysOf("convergence"), "", "[rules](#convergence) that end a loop before its cap",
+		func(r *reader, n *yaml.Node, l *Loop) { l.Convergence = r.convergence(n) }},
 }
 var loopKeys = []key[Loop]{
 	{"target_stage", aName, Required, "the stage that acts on the items: an implementation that this one needs, directly or not",
@@ -177,6 +181,7 @@ var loopKeys = []key[Loop]{
 	{"rerun", words("downstream", "path"), "downstream", "what runs again after the target: all that needs it, or only what lies " +
 		"on the `path` to this review",
 		func(r *reader, n *yaml.Node, l *Loop) { l.Rerun = r.word(n, `"rerun"`) }},
+	loopDefaultKeys[1],
 }
 
 // fresh reports an entry that a list holds already.

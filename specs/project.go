@@ -143,7 +143,7 @@ func (r *reader) command(name Leaf[string], n *yaml.Node) *Command {
 	if !has(fs, "run") {
 		r.missing(n, name.Span, what, "run", "give the script: run: make test")
 	}
-	for _, k := range []string{"path", "pattern", "ok_exit_codes"} {
+	for _, k := range []string{"path", "pattern", "severity", "ok_exit_codes"} {
 		if f := find(fs, k); f != nil && !has(fs, "format") {
 			r.diags.Errorf(codeConflict, r.doc.Span(f.key), `%q of %s says how a report is read, and there is no "format"`, k, what).
 				Help = "add the format of the report: " + list(formatWords)

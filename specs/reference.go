@@ -54,6 +54,7 @@ func namesOf(what, section string) Value { return Value{Form: "names with " + wh
 func Reference() []Section {
 	return []Section{
 		section("pipeline", pipelineKeys),
+		section("task", taskKeys),
 		section("defaults", defaultsKeys),
 		section("default_loop", loopDefaultKeys),
 		section("declaration", inputKeys),
@@ -62,10 +63,12 @@ func Reference() []Section {
 		section("check", checkKeys),
 		section("feedback", feedbackKeys),
 		section("feedback_loop", loopKeys),
+		section("convergence", convergenceKeys),
 		section("verifiers", verifiersKeys),
 		section("verifier", verifierKeys),
 		section("refine_loop", refineKeys),
 		section("retry", retryKeys),
+		section("rollback", rollbackKeys),
 		section("approval", approvalKeys),
 		section("on_reject", returnKeys),
 		section("for_each", forEachKeys),

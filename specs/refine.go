@@ -16,6 +16,7 @@ type RefineLoop struct {
 	Validate     *Stage // only what it runs, and its Feedback; nil where it is missing or was reported as wrong
 	FeedbackFile *source.Scalar
 	OnExhausted  *Leaf[string]
+	Convergence  *Convergence
 	Span         source.Span
 
 	create *Stage
@@ -105,4 +106,6 @@ var refineKeys = []key[RefineLoop]{
 		func(r *reader, n *yaml.Node, l *RefineLoop) { l.FeedbackFile = r.filled(n, `"feedback_file"`) }},
 	{"on_exhausted", exhausted, "escalate", "when the last attempt fails: `escalate` asks a person, `fail` fails the run",
 		func(r *reader, n *yaml.Node, l *RefineLoop) { l.OnExhausted = r.word(n, `"on_exhausted"`) }},
+	{"convergence", keysOf("convergence"), "", "[rules](#convergence) that end the loop before its last attempt",
+		func(r *reader, n *yaml.Node, l *RefineLoop) { l.Convergence = r.convergence(n) }},
 }

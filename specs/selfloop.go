@@ -14,6 +14,7 @@ type Verifiers struct {
 	Commands      []*Verifier
 	MaxIterations *Leaf[int]
 	OnExhausted   *Leaf[string]
+	Convergence   *Convergence
 	Span          source.Span
 }
 
@@ -103,4 +104,6 @@ var verifiersKeys = []key[Verifiers]{
 		}},
 	{"on_exhausted", exhausted, "escalate", "at the cap: `escalate` asks a person, `fail` fails the run",
 		func(r *reader, n *yaml.Node, v *Verifiers) { v.OnExhausted = r.word(n, `"on_exhausted"`) }},
+	{"convergence", keysOf("convergence"), "", "[rules](#convergence) that end the loop before its cap",
+		func(r *reader, n *yaml.Node, v *Verifiers) { v.Convergence = r.convergence(n) }},
 }

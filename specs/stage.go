@@ -126,6 +126,10 @@ var stageKeys = slices.Concat([]key[Stage]{
 	{"on_interrupt", words("rerun", "ask", "fail"), "rerun", "what follows when the engine died during a try: `rerun`, `ask` (the run " +
 		"pauses), `fail`",
 		func(r *reader, n *yaml.Node, s *Stage) { s.OnInterrupt = r.word(n, `"on_interrupt"`) }},
+	{"rollback", keysOf("rollback"), "", "how what it did is [undone](#rollback) when the run fails",
+		func(r *reader, n *yaml.Node, s *Stage) { s.Rollback = r.rollback(n) }},
+	{"discovery", aFlag, "false", "`true`: it only looks around, and gets the run's [task](#the-task-of-a-run) in `PIPE_INPUT`",
+		func(r *reader, n *yaml.Node, s *Stage) { s.Discovery = r.boolean(n, `"discovery"`) }},
 	{"continue_on_error", aFlag, "false", "a failure does not fail the run, and what needs it goes on",
 		func(r *reader, n *yaml.Node, s *Stage) { s.ContinueOnError = r.boolean(n, `"continue_on_error"`) }},
 })

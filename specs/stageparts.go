@@ -101,7 +101,7 @@ func (r *reader) formatKeys(n *yaml.Node, fs []field, f *Feedback, what string) 
 	format := find(fs, "format")
 	lines := f.Format != nil && f.Format.Value == "lines"
 	if f.Format != nil && reportNames[f.Format.Value] != "" && !has(fs, "path") {
-		r.missing(n, f.Format.Span, what+` with the format "`+f.Format.Value+`"`, "path", "name the file that the tool writes its report to, such as path: "+
+		r.missing(n, f.Format.Span, what+` with the format "`+f.Format.Value+`"`, "path", "name the file that holds the report, such as path: "+
 			reportNames[f.Format.Value]+"; an earlier one is removed before each try")
 	}
 	switch {
@@ -114,7 +114,7 @@ func (r *reader) formatKeys(n *yaml.Node, fs []field, f *Feedback, what string) 
 	}
 }
 
-var formatWords = []string{"items", "go-test", "go-vet", "lines", "junit", "sarif", "rdjson", "rdjsonl"}
+var formatWords = []string{"items", "go-test", "go-vet", "lines", "junit", "sarif", "rdjson", "rdjsonl", "golangci", "eslint"}
 
 // reportNames are the formats of reports that are files of their own, with what such a file may be called.
 var reportNames = map[string]string{"junit": "report.xml", "sarif": "report.sarif", "rdjson": "report.json", "rdjsonl": "report.jsonl"}
@@ -128,6 +128,9 @@ var feedbackKeys = []key[Feedback]{
 	{"pattern", Value{Form: "regular expression"}, "", "of `lines`, which needs it: at least one of the named groups `file`, `line` and " +
 		"`description`; a group `severity` is read too. Without `file` the items name no file",
 		func(r *reader, n *yaml.Node, f *Feedback) { f.Pattern = r.pattern(n) }},
+	{"severity", Value{"names with words", []string{"blocking", "advisory", "informational"}, ""}, "[by format](#formats)", "what words of " +
+		"the tool for how severe a finding is mean, such as `{warning: blocking}`",
+		func(r *reader, n *yaml.Node, f *Feedback) { f.Severity = r.severities(n) }},
 	{"ok_exit_codes", Value{Form: "list of numbers"}, "by format", "the exit statuses with which the review took place",
 		func(r *reader, n *yaml.Node, f *Feedback) {
 			ok := r.list(n, `"ok_exit_codes"`, "exit statuses", func(n *yaml.Node) {
@@ -140,6 +143,33 @@ var feedbackKeys = []key[Feedback]{
 				r.diags.Errorf(codeValue, r.doc.Span(n), `"ok_exit_codes" is empty; no execution would count as a review`)
 			}
 		}},
+}
+
+// severities reads what words of a tool mean.
+func (r *reader) severities(n *yaml.Node) []*Severity {
+	fs, ok := r.fields(n, `"severity" of "feedback"`)
+	if !ok {
+		if isString(n) {
+			(*r.diags)[len(*r.diags)-1].Help = "say what a word of the tool means: severity: {warning: blocking}"
+		}
+		return nil
+	}
+	var out []*Severity
+	for _, f := range fs {
+		s := &Severity{Word: Leaf[string]{strings.ToLower(f.name), r.doc.Span(f.key)}}
+		for _, before := range out {
+			if before.Word.Value == s.Word.Value {
+				d := r.diags.Errorf(codeDuplicateKey, s.Word.Span, `the word %q is given twice in "severity"; words differ by more than their case`, short(f.name))
+				d.Related = []diag.Related{{Span: before.Word.Span, Message: "first given here"}}
+			}
+		}
+		if v, done := r.follow(f.value); v != nil {
+			s.Meaning = r.word(v, `"`+short(f.name)+`" of "severity"`)
+			done()
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // pattern reads the regular expression of the format lines. It needs at least one of the named groups that

@@ -201,7 +201,8 @@ var unsaid = []string{"workspace", "on_escalation", "when", "on_reject"}
 // besides are keys that are required beside others, or in the place of others.
 var besides = []string{
 	"stage/run", "stage/agent", "stage/prompt", "stage/prompt_file", "stage/command", "stage/uses", "stage/pipeline",
-	"feedback/path", "feedback/pattern", "command/path", "command/pattern",
+	"stage/refine_loop", "feedback/path", "feedback/pattern", "command/path", "command/pattern", "task/body", "task/body_file",
+	"rollback/run", "rollback/description",
 }
 
 // TestConformanceDefaults holds what the reference says of defaults to the good documents. Without a required key

@@ -50,6 +50,13 @@ func exprs(p *plan.Plan) iter.Seq[*plan.Expr] {
 				}
 			}
 		}
+		if p.Task != nil {
+			for e := range p.Task.Exprs() {
+				if !yield(e) {
+					return
+				}
+			}
+		}
 		for i := range p.Graph.Outputs {
 			for e := range p.Graph.Outputs[i].Value.Exprs() {
 				if !yield(e) {

@@ -3,6 +3,7 @@ package compile
 import (
 	"fmt"
 
+	"example.com/pipe/engine/compile/fixed"
 	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
@@ -40,15 +41,15 @@ func (c *compiler) approval(i int) {
 	}
 	out := &plan.Approval{Message: c.text(a.Message, "an approval's message", scope.Place{Stage: i})}
 	for _, l := range a.Approvers {
-		unevaluated(&c.diags, &l, "approvers")
+		fixed.Unevaluated(&c.diags, &l, "approvers")
 		out.Approvers = append(out.Approvers, l.Value)
 	}
 	if a.Timeout != nil {
 		out.Timeout = plan.Duration(a.Timeout.Value)
 		out.OnTimeout = plan.TimeoutRejects
 	}
-	out.OnTimeout = pickWord(out.OnTimeout, a.OnTimeout)
-	out.OnReject = pickWord(plan.UnknownOnReject, a.OnReject)
+	out.OnTimeout = fixed.PickWord(out.OnTimeout, a.OnTimeout)
+	out.OnReject = fixed.PickWord(plan.UnknownOnReject, a.OnReject)
 	if a.Return != nil {
 		out.OnReject = plan.RejectReturns
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/pipe/engine/compile/fixed"
 	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
@@ -48,6 +49,7 @@ type family struct {
 	done     map[string]*compiledChild
 	open     []string // the files under way, the plan's first
 	stages   int      // of all graphs, counted as often as they are in the plan
+	task     bool     // the pipeline itself says what a run works on
 	worktree bool     // the run has a worktree of its own
 	over     bool     // there are too many, and that was reported
 
@@ -58,9 +60,9 @@ type family struct {
 // that several stages run is compiled once.
 func (c *compiler) child(s *stageInfo) {
 	ref := s.syn.Pipeline
-	unevaluated(&c.diags, ref, "pipeline")
+	fixed.Unevaluated(&c.diags, ref, "pipeline")
 	s.node.Pipeline = ref.Value
-	s.node.OnEscalation = pickWord(plan.UnknownOnEscalation, s.syn.OnEscalation)
+	s.node.OnEscalation = fixed.PickWord(plan.UnknownOnEscalation, s.syn.OnEscalation)
 	if c.opt.Pipeline == nil {
 		c.diags.Errorf(CodePipeline, ref.Span, "pipeline %q can't be found here, there are no files beside this pipeline", ref.Value)
 		return
@@ -124,7 +126,7 @@ func (c *compiler) compileChild(ch *Child, at source.Span) *compiledChild {
 	before := c.family.stages
 	out := &compiledChild{Child: ch}
 	in.pipeRelease()
-	out.inputs = params(&in.diags, ch.Doc.Inputs, "input")
+	out.inputs = fixed.Params(&in.diags, ch.Doc.Inputs, "input")
 	out.graph = in.graph(out.inputs)
 	out.stages = len(out.graph.Nodes) + c.family.stages - before
 	c.family.stages = before

@@ -6,8 +6,6 @@ import "example.com/pipe/engine/diag"
 const (
 	CodeDuplicateStage diag.Code = "duplicate-stage"
 	CodeCycle          diag.Code = "cycle"
-	CodeType           diag.Code = "type"
-	CodeDefault        diag.Code = "default"
 	CodeTemplateInRun  diag.Code = "template-in-run"
 	CodeUnknownAgent   diag.Code = "unknown-agent"
 	CodeUnknownCommand diag.Code = "unknown-command"
@@ -16,8 +14,6 @@ const (
 	CodeLoopTarget     diag.Code = "loop-target"
 	CodeRole           diag.Code = "role"
 	CodeStateFile      diag.Code = "state-file"
-	CodeRetry          diag.Code = "retry"
-	CodePath           diag.Code = "path"
 	CodePipeline       diag.Code = "pipeline"
 	CodeWith           diag.Code = "with"
 	CodeForEach        diag.Code = "for-each"
@@ -25,4 +21,5 @@ const (
 	CodeCache          diag.Code = "cache"
 	CodeNewerPipe      diag.Code = "newer-pipe"
 	CodeFinally        diag.Code = "finally"
+	CodeTask           diag.Code = "task"
 )

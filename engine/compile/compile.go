@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"example.com/pipe/engine/compile/fixed"
 	"example.com/pipe/engine/compile/graph"
 	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
@@ -57,7 +58,7 @@ func Compile(doc *specs.Pipeline, opt Options) (*plan.Plan, diag.List) {
 	if doc.File != nil {
 		c.file = doc.File.Name
 	}
-	c.family = &family{file: c.file, done: map[string]*compiledChild{}, open: []string{c.file}, contracts: map[string]*contract{}}
+	c.family = &family{file: c.file, done: map[string]*compiledChild{}, open: []string{c.file}, contracts: map[string]*contract{}, task: doc.Task != nil}
 	c.known = scope.NewStages(&c.diags, doc.Incomplete)
 	p := c.compile()
 	if c.diags.HasErrors() {
@@ -102,12 +103,13 @@ type stageInfo struct {
 
 // compile works through the document in the order in which later steps need earlier ones.
 func (c *compiler) compile() *plan.Plan {
-	p := &plan.Plan{Format: plan.Format, Version: pick(1, c.doc.Version), File: c.file,
-		Name: pick("", c.doc.Name), Description: pick("", c.doc.Description)}
+	p := &plan.Plan{Format: plan.Format, Version: fixed.Pick(1, c.doc.Version), File: c.file,
+		Name: fixed.Pick("", c.doc.Name), Description: fixed.Pick("", c.doc.Description)}
 	c.settings(p)
-	p.Inputs = params(&c.diags, c.doc.Inputs, "input")
+	p.Inputs = fixed.Params(&c.diags, c.doc.Inputs, "input")
 	p.Graph = c.graph(p.Inputs)
 	p.Routing = c.routing(&p.Graph)
+	p.Task = c.task()
 	return p
 }
 
@@ -124,7 +126,7 @@ func (c *compiler) graph(inputs []plan.Param) plan.Graph {
 			c.declare(s)
 		}
 	}
-	c.typer = scope.NewTyper(c.family.file, paramsType(inputs), c.known, c.needs, &c.diags,
+	c.typer = scope.NewTyper(c.family.file, fixed.ParamsType(inputs), c.known, c.needs, &c.diags,
 		func(i int, visit func(string)) { eachText(c.stages[i], visit) })
 	for i, s := range c.stages {
 		if s.isPart() {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/pipe/engine/compile/fixed"
 	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
@@ -52,10 +53,10 @@ func CheckContract(name string, doc *specs.Contract) diag.List {
 // compileContract compiles a contract against what it declares.
 func compileContract(name string, doc *specs.Contract, diags *diag.List) *contract {
 	ct := &contract{name: name, doc: doc}
-	plainText(diags, doc.Description)
+	fixed.PlainText(diags, doc.Description)
 	ct.inputs = schemaParams(diags, doc.Inputs, "input")
 	ct.outputs = schemaParams(diags, doc.Outputs, "output")
-	inputs, outputs := paramsType(ct.inputs), paramsType(ct.outputs)
+	inputs, outputs := fixed.ParamsType(ct.inputs), fixed.ParamsType(ct.outputs)
 	both := value.ObjectOf(slices.Concat(inputs.Fields, outputs.Fields)...)
 	ct.pre = contractChecks(name, doc.PreChecks, scope.NewBare(inputs, outputs.FieldNames()), diags)
 	ct.post = contractChecks(name, doc.PostChecks, scope.NewBare(both, nil), diags)
@@ -67,7 +68,7 @@ func schemaParams(diags *diag.List, s *specs.Schema, what string) []plan.Param {
 	if s == nil {
 		return nil
 	}
-	out := append(params(diags, s.Required, what), params(diags, s.Optional, what)...)
+	out := append(fixed.Params(diags, s.Required, what), fixed.Params(diags, s.Optional, what)...)
 	for i := len(s.Required); i < len(out); i++ {
 		out[i].Required = false
 	}
@@ -87,7 +88,7 @@ func contractChecks(name string, cs []*specs.Check, sc *scope.Bare, diags *diag.
 		}
 		p := plan.Check{Description: e.Source, Validation: *e, Contract: name}
 		if ck.Description != nil {
-			plainText(diags, ck.Description)
+			fixed.PlainText(diags, ck.Description)
 			p.Description = ck.Description.Value
 		}
 		out = append(out, p)
@@ -225,7 +226,7 @@ func (c *compiler) underContract(i int) {
 func (c *compiler) contractInput(i int, want plan.Param) {
 	s := c.stages[i]
 	ct := s.contract
-	typ := paramsType([]plan.Param{want}).Fields[0].Type
+	typ := fixed.ParamsType([]plan.Param{want}).Fields[0].Type
 	given, key := s.givenInputs()
 	isGiven := slices.ContainsFunc(given, func(e *specs.Entry) bool { return e.Name.Value == want.Name })
 	own := findBinding(s.node.Inputs, want.Name)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/pipe/engine/compile/fixed"
 	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
@@ -97,7 +98,7 @@ func routingFields(s *specs.Schema, given value.Type, what string, diags *diag.L
 			}
 			continue
 		}
-		want := paramType(&ignored, p)
+		want := fixed.ParamType(&ignored, p)
 		if i >= len(s.Required) && p.Default == nil {
 			want = want.OrNull()
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"example.com/pipe/engine/compile/fixed"
 	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
@@ -50,7 +51,7 @@ func (c *compiler) command(s *stageInfo) {
 	n.Kind = kindCommand
 	n.Config = value.NewObject(value.Field{Name: "script", Value: run.Text})
 	if s.syn.Shell != nil {
-		unevaluated(&c.diags, s.syn.Shell, "shell")
+		fixed.Unevaluated(&c.diags, s.syn.Shell, "shell")
 		n.Config.Set("shell", s.syn.Shell.Value)
 	}
 	templateInRun(run, &c.diags, func() string { return rewriteRun(s) })
@@ -104,7 +105,7 @@ func (c *compiler) textOutputs(s *stageInfo) {
 	case own.Type.IsAny():
 		own.Type = value.Of(value.String)
 	case !value.Assignable(own.Type, value.Of(value.String)):
-		d := c.diags.Errorf(CodeType, s.outputSpan(textOutput), "output %q is %s here, and the agent %q gives it as string", textOutput, typeOf(own.Type), s.syn.Agent.Value)
+		d := c.diags.Errorf(fixed.CodeType, s.outputSpan(textOutput), "output %q is %s here, and the agent %q gives it as string", textOutput, typeOf(own.Type), s.syn.Agent.Value)
 		d.Help = "drop it here, it is an output of every agent with output: text, or make it a string"
 		d.Related = []diag.Related{{Span: a.Output.Span, Message: "the agent gives a text by this"}}
 	}

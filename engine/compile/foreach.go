@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"example.com/pipe/engine/compile/fixed"
 	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
@@ -17,7 +18,7 @@ const defaultAs = "item"
 
 // outputs works out what others see of a stage's outputs: of a for_each, lists in the order of its items.
 func (s *stageInfo) outputs() {
-	s.Own = paramsType(s.node.Outputs)
+	s.Own = fixed.ParamsType(s.node.Outputs)
 	s.Outputs = s.Own
 	if s.syn.ForEach == nil {
 		return
@@ -39,7 +40,7 @@ func (c *compiler) forEach(i int) {
 	if f == nil {
 		return
 	}
-	out := &plan.ForEach{As: pick(defaultAs, f.As), MaxParallel: pick(0, f.MaxParallel)}
+	out := &plan.ForEach{As: fixed.Pick(defaultAs, f.As), MaxParallel: fixed.Pick(0, f.MaxParallel)}
 	at := scope.Place{Stage: i, Key: "items", Group: true}
 	elem := value.Of(value.Any)
 	switch {

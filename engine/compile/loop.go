@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"example.com/pipe/engine/compile/fixed"
 	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
@@ -14,8 +15,6 @@ import (
 // The defaults of a feedback loop.
 const (
 	defaultMaxIterations = 2
-	defaultSameItem      = 2
-	defaultDisputed      = 2
 	defaultOnExhausted   = plan.Escalate
 	defaultRerun         = plan.Downstream
 )
@@ -76,11 +75,11 @@ func (c *compiler) loop(i int) {
 	if c.doc.Defaults != nil && c.doc.Defaults.FeedbackLoop != nil {
 		def = *c.doc.Defaults.FeedbackLoop
 	}
-	out.MaxIterations = pick(defaultMaxIterations, def.MaxIterations, l.MaxIterations)
-	out.OnExhausted = pickWord(defaultOnExhausted, def.OnExhausted, l.OnExhausted)
-	out.Rerun = pickWord(defaultRerun, def.Rerun, l.Rerun)
+	out.MaxIterations = fixed.Pick(defaultMaxIterations, def.MaxIterations, l.MaxIterations)
+	out.OnExhausted = fixed.PickWord(defaultOnExhausted, def.OnExhausted, l.OnExhausted)
+	out.Rerun = fixed.PickWord(defaultRerun, def.Rerun, l.Rerun)
 	out.OnReject = key == "on_reject"
-	out.Convergence = plan.Convergence{SameItem: defaultSameItem, Disputed: defaultDisputed, NoChange: true}
+	out.Convergence = fixed.Convergence(def.Convergence, l.Convergence)
 	if out.Target < 0 {
 		return
 	}
@@ -170,34 +169,4 @@ func role(s *stageInfo, diags *diag.List) plan.Role {
 		return plan.Implementation
 	}
 	return plan.Work
-}
-
-// pick gives the value of the last of the leaves that is there, else the default.
-func pick[T any](def T, leaves ...*specs.Leaf[T]) T {
-	for _, l := range leaves {
-		if l != nil {
-			def = l.Value
-		}
-	}
-	return def
-}
-
-// wordPtr is a pointer to an enumeration that reads its words.
-type wordPtr[E any] interface {
-	*E
-	UnmarshalText([]byte) error
-}
-
-// pickWord is pick for the words of an enumeration. Words that specs reported as wrong count as absent.
-func pickWord[E any, P wordPtr[E]](def E, leaves ...*specs.Leaf[string]) E {
-	for _, l := range leaves {
-		if l == nil || l.Value == "" {
-			continue
-		}
-		var e E
-		if P(&e).UnmarshalText([]byte(l.Value)) == nil {
-			def = e
-		}
-	}
-	return def
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"example.com/pipe/engine/compile/fixed"
 	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/expr"
@@ -26,7 +27,7 @@ func (c *compiler) changes(i int) {
 	if w := syn.Writes; w != nil {
 		n.Writes = w.Value
 		if g := syn.AllowedPaths; g != nil && !w.Value {
-			d := c.diags.Errorf(CodePath, g.Span, "%s has allowed_paths and does not write, so that others may change files beside it", c.known.Label(i))
+			d := c.diags.Errorf(fixed.CodePath, g.Span, "%s has allowed_paths and does not write, so that others may change files beside it", c.known.Label(i))
 			d.Related = []diag.Related{{Span: w.Span, Message: "writes is false here"}}
 			d.Help = "drop writes: false, or allowed_paths"
 		}
@@ -65,22 +66,22 @@ func (c *compiler) glob(sc *source.Scalar) {
 	text := literalGlob(sc)
 	switch {
 	case !doublestar.ValidatePattern(text):
-		d := c.diags.Errorf(CodePath, sc.Span, "allowed_paths %q is no pattern: a bracket is not closed, or a backslash stands at its end", sc.Text)
+		d := c.diags.Errorf(fixed.CodePath, sc.Span, "allowed_paths %q is no pattern: a bracket is not closed, or a backslash stands at its end", sc.Text)
 		d.Help = `write paths with *, **, ? and {a,b}, such as "src/**/*.go"; \ makes the next character stand for itself`
 	case path.IsAbs(text) || slices.Contains(strings.Split(text, "/"), "..") || strings.ContainsRune(text, 0):
-		d := c.diags.Errorf(CodePath, sc.Span, "allowed_paths %q leads out of the workspace", sc.Text)
+		d := c.diags.Errorf(fixed.CodePath, sc.Span, "allowed_paths %q leads out of the workspace", sc.Text)
 		d.Help = "write a pattern relative to the workspace, without .."
 	case strings.HasPrefix(text, "./") || text == ".":
-		d := c.diags.Errorf(CodePath, sc.Span, "allowed_paths %q matches no path: paths are relative to the workspace and begin with a name", sc.Text)
+		d := c.diags.Errorf(fixed.CodePath, sc.Span, "allowed_paths %q matches no path: paths are relative to the workspace and begin with a name", sc.Text)
 		d.Help = "write " + strings.TrimPrefix(sc.Text, "./")
 		if text == "." || text == "./" {
 			d.Help = "write **, or drop allowed_paths: without it all paths are allowed"
 		}
 	case strings.HasPrefix(text, "!"):
-		d := c.diags.Errorf(CodePath, sc.Span, "allowed_paths %q takes nothing away: a pattern says what may be changed, and there are no negations", sc.Text)
+		d := c.diags.Errorf(fixed.CodePath, sc.Span, "allowed_paths %q takes nothing away: a pattern says what may be changed, and there are no negations", sc.Text)
 		d.Help = `list what may be changed; a file whose name begins with ! is written with \ before it`
 	case strings.HasSuffix(text, "/"):
-		d := c.diags.Errorf(CodePath, sc.Span, "allowed_paths %q matches no path: only files change, and their paths end in a name", sc.Text)
+		d := c.diags.Errorf(fixed.CodePath, sc.Span, "allowed_paths %q matches no path: only files change, and their paths end in a name", sc.Text)
 		d.Help = "write " + sc.Text + "** for all that lies in it"
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/pipe/engine/compile/fixed"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/expr"
 	"example.com/pipe/engine/plan"
@@ -21,6 +22,14 @@ type projectCommand struct {
 	at       *source.Scalar // the script as pipe.yaml has it; nil: it was found
 	feedback *plan.Feedback // how its report is read; nil: as that of a script
 	unread   string         // found, and its report can't be read: why
+}
+
+// reads gives how the report of a command is read; nil: it is not.
+func (c *projectCommand) reads() *plan.Feedback {
+	if c == nil {
+		return nil
+	}
+	return c.feedback
 }
 
 // findCommand finds the command that a stage names: in pipe.yaml, else by the kind of the project. What it
@@ -47,7 +56,7 @@ func (c *compiler) findCommand(s *stageInfo) {
 	}
 	fb := &plan.Feedback{Format: found.Format, Path: found.Path, Pattern: found.Pattern, OKExitCodes: found.OKExitCodes}
 	if fb.OKExitCodes == nil {
-		fb.OKExitCodes = defaultExitCodes(fb.Format)
+		fb.OKExitCodes = fixed.ExitCodes(fb.Format)
 	}
 	s.command.feedback = fb
 }
@@ -58,7 +67,7 @@ func (c *compiler) namedCommand(cmd *specs.Command) *projectCommand {
 		return nil // it was reported
 	}
 	templateInRun(cmd.Run, &c.diags, func() string { return "the stage that runs the command can give it values through env" })
-	return &projectCommand{script: cmd.Run.Text, at: cmd.Run, feedback: feedback(cmd.Feedback, &c.diags)}
+	return &projectCommand{script: cmd.Run.Text, at: cmd.Run, feedback: fixed.Feedback(cmd.Feedback, nil, &c.diags)}
 }
 
 // lookForCommand finds a command by what stands in the folder in which the stage works.

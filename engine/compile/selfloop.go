@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/pipe/engine/compile/fixed"
 	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
@@ -106,7 +107,7 @@ func (c *compiler) part(i int) {
 	}
 	n.OnInterrupt = own.node.OnInterrupt
 	n.Inputs = own.node.Inputs
-	n.Feedback = feedback(s.syn.Feedback, &c.diags)
+	n.Feedback = fixed.Feedback(s.syn.Feedback, s.command.reads(), &c.diags)
 	c.executor(i)
 	n.Refine = c.refine(i)
 }
@@ -130,7 +131,7 @@ func (c *compiler) refine(i int) *plan.Refine {
 	if l.FeedbackFile != nil {
 		t, _ := c.typer.Template(l.FeedbackFile, false, scope.Place{Stage: i, Key: "feedback_file"})
 		if t.IsLiteral() {
-			inWorkspace(&c.diags, l.FeedbackFile.Text, l.FeedbackFile.Span, "feedback_file")
+			fixed.InWorkspace(&c.diags, l.FeedbackFile.Text, l.FeedbackFile.Span, "feedback_file")
 		}
 		out.FeedbackFile = &t
 	}
@@ -160,14 +161,15 @@ func (c *compiler) selfLoop(i int) {
 	}
 	out := s.node.Loop
 	if v := own.syn.Verifiers; v != nil {
-		out.MaxIterations = pick(defaultMaxIterations, def.MaxIterations, v.MaxIterations)
-		out.OnExhausted = pickWord(defaultOnExhausted, def.OnExhausted, v.OnExhausted)
+		out.MaxIterations = fixed.Pick(defaultMaxIterations, def.MaxIterations, v.MaxIterations)
+		out.OnExhausted = fixed.PickWord(defaultOnExhausted, def.OnExhausted, v.OnExhausted)
+		out.Convergence = fixed.Convergence(def.Convergence, v.Convergence)
 	} else if l := own.syn.Refine; l != nil {
-		out.MaxIterations = pick(defaultRefineAttempts, l.MaxAttempts)
-		out.OnExhausted = pickWord(defaultOnExhausted, def.OnExhausted, l.OnExhausted)
+		out.MaxIterations = fixed.Pick(defaultRefineAttempts, l.MaxAttempts)
+		out.OnExhausted = fixed.PickWord(defaultOnExhausted, def.OnExhausted, l.OnExhausted)
+		out.Convergence = fixed.Convergence(def.Convergence, l.Convergence)
 	}
 	out.Rerun = plan.Path
-	out.Convergence = plan.Convergence{SameItem: defaultSameItem, Disputed: defaultDisputed, NoChange: true}
 	if own.node.Role == plan.Implementation || own.syn.Loop != nil || own.syn.Feedback != nil { // of which specs reports the latter
 		return
 	}

@@ -1,12 +1,10 @@
 package compile
 
 import (
-	"path"
 	"slices"
-	"strings"
 
+	"example.com/pipe/engine/compile/fixed"
 	"example.com/pipe/engine/compile/scope"
-	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/expr"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/source"
@@ -17,12 +15,12 @@ import (
 // declare works out what other stages may know of a stage, before any expression is compiled.
 func (c *compiler) declare(s *stageInfo) {
 	n := s.node
-	n.Description = pick("", s.syn.Description)
-	plainText(&c.diags, s.syn.Description)
+	n.Description = fixed.Pick("", s.syn.Description)
+	fixed.PlainText(&c.diags, s.syn.Description)
 	c.findCommand(s)
 	n.Role = role(s, &c.diags)
-	n.Outputs = params(&c.diags, s.syn.Outputs, "output")
-	n.ContinueOnError = pick(false, s.syn.ContinueOnError)
+	n.Outputs = fixed.Params(&c.diags, s.syn.Outputs, "output")
+	n.ContinueOnError = fixed.Pick(false, s.syn.ContinueOnError)
 	switch {
 	case s.syn.Gate != nil:
 		n.Outputs = gateOutputs()
@@ -70,11 +68,13 @@ func (c *compiler) stage(i int) {
 	n.PostChecks = c.checks(syn.PostChecks, "post_checks", scope.Place{Stage: i, Post: true})
 	n.Env = c.environment(syn.Env, at)
 	n.Dir = c.dir(syn.Dir, at)
-	n.Feedback = feedback(syn.Feedback, &c.diags)
-	n.Retry = retry(c.doc.Defaults, syn.Retry, &c.diags)
-	n.Timeout = timeout(c.doc.Defaults, syn.Timeout)
-	n.OnInterrupt = pickWord(plan.RunAgain, syn.OnInterrupt)
+	n.Feedback = fixed.Feedback(syn.Feedback, s.command.reads(), &c.diags)
+	n.Retry = fixed.Retry(c.doc.Defaults, syn.Retry, &c.diags)
+	n.Timeout = fixed.Timeout(c.doc.Defaults, syn.Timeout)
+	n.OnInterrupt = fixed.PickWord(plan.RunAgain, syn.OnInterrupt)
 	c.approval(i)
+	c.rollback(i)
+	c.discovery(s)
 	c.executor(i)
 	c.changes(i)
 	c.underContract(i)
@@ -149,18 +149,18 @@ func (c *compiler) envValue(d *specs.Data, name string, at scope.Place) (plan.Te
 		return c.typer.Text(&specs.Text{Scalar: *d.Scalar, CEL: true}, at), true
 	case specs.ValueData:
 		if d.Value == nil {
-			dd := c.diags.Errorf(CodeType, d.Span, "env %s has no value", name)
+			dd := c.diags.Errorf(fixed.CodeType, d.Span, "env %s has no value", name)
 			dd.Help = `write "" for an empty one`
 			return plan.Template{}, false
 		}
 		s, err := value.Format(d.Value)
 		if err != nil {
-			c.diags.Errorf(CodeType, d.Span, "env %s: %v", name, err)
+			c.diags.Errorf(fixed.CodeType, d.Span, "env %s: %v", name, err)
 			return plan.Template{}, false
 		}
 		return plan.Template{Value: s, At: d.Span.Start}, true
 	case specs.MappingData, specs.SequenceData:
-		dd := c.diags.Errorf(CodeType, d.Span, "env %s is a text, not a list or a mapping", name)
+		dd := c.diags.Errorf(fixed.CodeType, d.Span, "env %s is a text, not a list or a mapping", name)
 		dd.Help = "give it an expression, whose value becomes compact JSON, or write the JSON in quotes"
 	case specs.UnknownData:
 	}
@@ -175,18 +175,9 @@ func (c *compiler) dir(sc *source.Scalar, at scope.Place) *plan.Template {
 	at.Key = "dir"
 	t, _ := c.typer.Template(sc, false, at)
 	if t.IsLiteral() {
-		inWorkspace(&c.diags, sc.Text, sc.Span, "dir")
+		fixed.InWorkspace(&c.diags, sc.Text, sc.Span, "dir")
 	}
 	return &t
-}
-
-// inWorkspace reports a path that leads out of the workspace.
-func inWorkspace(diags *diag.List, p string, at source.Span, key string) {
-	clean := path.Clean(p)
-	if path.IsAbs(p) || clean == ".." || strings.HasPrefix(clean, "../") || strings.ContainsRune(p, 0) {
-		d := diags.Errorf(CodePath, at, "%s %q leads out of the workspace", key, p)
-		d.Help = "write a path relative to the workspace, without .. in front"
-	}
 }
 
 // loadPrompt finds the text of an agent's prompt.
@@ -197,7 +188,7 @@ func (c *compiler) loadPrompt(s *stageInfo) {
 		return // both are a conflict of keys, which specs reports
 	}
 	if expr.HasExpr(f.Value) {
-		unevaluated(&c.diags, f, "prompt_file")
+		fixed.Unevaluated(&c.diags, f, "prompt_file")
 		return
 	}
 	if c.opt.PromptFile == nil {
@@ -239,21 +230,6 @@ func eachText(s *stageInfo, visit func(string)) {
 			visit(sc.Text)
 		}
 	}
-	var data func(d *specs.Data)
-	data = func(d *specs.Data) {
-		if d == nil {
-			return
-		}
-		if d.Scalar != nil {
-			visit(plain(d.Scalar.Text, d.Kind == specs.CELData))
-		}
-		for _, e := range d.Fields {
-			data(e.Value)
-		}
-		for _, it := range d.Items {
-			data(it)
-		}
-	}
 	if s.syn.When != nil {
 		visit(plain(s.syn.When.Text, s.syn.When.CEL))
 	}
@@ -268,9 +244,12 @@ func eachText(s *stageInfo, visit func(string)) {
 	if s.syn.With != nil {
 		with = s.syn.With.Entries
 	}
+	if s.syn.Rollback != nil {
+		with = slices.Concat(with, s.syn.Rollback.Env)
+	}
 	for _, es := range [][]*specs.Entry{s.syn.Inputs, with, s.syn.Env} {
 		for _, e := range es {
-			data(e.Value)
+			dataText(e.Value, visit)
 		}
 	}
 	for _, ck := range slices.Concat(s.syn.PreChecks, s.syn.PostChecks) {
@@ -290,6 +269,22 @@ func eachText(s *stageInfo, visit func(string)) {
 		if f.Items != nil {
 			visit(plain(f.Items.Text, f.Items.CEL))
 		}
-		data(f.List)
+		dataText(f.List, visit)
+	}
+}
+
+// dataText visits the texts of a value that may hold expressions.
+func dataText(d *specs.Data, visit func(string)) {
+	if d == nil {
+		return
+	}
+	if d.Scalar != nil {
+		visit(plain(d.Scalar.Text, d.Kind == specs.CELData))
+	}
+	for _, e := range d.Fields {
+		dataText(e.Value, visit)
+	}
+	for _, it := range d.Items {
+		dataText(it, visit)
 	}
 }

@@ -3,6 +3,7 @@ package compile
 import (
 	"slices"
 
+	"example.com/pipe/engine/compile/fixed"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/source"
@@ -24,7 +25,7 @@ func (c *compiler) uses(i int) {
 		n.Kind = kindApproval
 	case c.namedPlugin(name.Value) != nil:
 		p := c.namedPlugin(name.Value)
-		c.plugin(i, words(p.Command), pick("", p.Result))
+		c.plugin(i, words(p.Command), fixed.Pick("", p.Result))
 	case ownKeys[name.Value] != "":
 		d := c.diags.Errorf(CodeUnknownKind, name.Span, "the kind %q has a key of its own", name.Value)
 		d.Help = "write " + ownKeys[name.Value] + " in place of uses"

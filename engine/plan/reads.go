@@ -71,6 +71,22 @@ func (n *Node) walk(yield func(*Expr) bool) bool {
 	return n.Approval == nil || n.Approval.Message == nil || n.Approval.Message.walk(yield)
 }
 
+// Exprs walks all expressions of the task.
+func (t *Task) Exprs() iter.Seq[*Expr] {
+	return func(yield func(*Expr) bool) {
+		for _, part := range []*Template{&t.Key, t.Body, t.BodyFile} {
+			if part != nil && !part.walk(yield) {
+				return
+			}
+		}
+		for i := range t.Repos {
+			if !t.Repos[i].walk(yield) {
+				return
+			}
+		}
+	}
+}
+
 // Exprs walks all expressions of the template.
 func (t *Template) Exprs() iter.Seq[*Expr] {
 	return func(yield func(*Expr) bool) { t.walk(yield) }

@@ -96,7 +96,7 @@ func (t *Typer) typed(sc source.Scalar, cel bool, want value.Type, at Place) (*p
 // was reported as wrong.
 func (t *Typer) program(sc text, want value.Type, at Place) (compiled, bool) {
 	key := ""
-	if at.Stage != RunEnd && !at.Post && !t.isFinal(at) && !strings.Contains(sc.Text, "stages") && !strings.Contains(sc.Text, plan.ScopeEach) {
+	if at.Stage >= 0 && !at.Post && !t.isFinal(at) && !strings.Contains(sc.Text, "stages") && !strings.Contains(sc.Text, plan.ScopeEach) {
 		key = sc.language().String() + " " + want.String() + " " + sc.Text
 		if c, ok := t.common[key]; ok {
 			return c, true
@@ -145,7 +145,7 @@ func (t *Typer) explain(d *diag.Diagnostic, sc text, place Place) {
 
 // isFinal reports whether an expression stands in finally.
 func (t *Typer) isFinal(at Place) bool {
-	return at.Stage != RunEnd && t.stages.List[at.Stage].Final
+	return at.Stage >= 0 && t.stages.List[at.Stage].Final
 }
 
 // fileOf gives a file as the plan names it: empty for the plan's own.

@@ -13,12 +13,15 @@ import (
 	"example.com/pipe/engine/value"
 )
 
-// RunEnd stands for the end of the run where a stage is asked for: all stages run before it.
-const RunEnd = -1
+// What stands for the ends of a run where a stage is asked for: all stages run before RunEnd, and none before RunStart.
+const (
+	RunEnd   = -1
+	RunStart = -2
+)
 
 // Place says where an expression stands, and so what it may read.
 type Place struct {
-	Stage int    // index of its stage, or RunEnd
+	Stage int    // index of its stage, RunEnd or RunStart
 	Post  bool   // in post_checks
 	Group bool   // in the when or the items of a for_each, which are asked once for all items
 	Key   string // for messages
@@ -113,20 +116,22 @@ func feedbackType() value.Type {
 
 // baseEnv is what every expression of a kind of place sees, without stages.
 func (t *Typer) baseEnv(at Place) *expr.Env {
-	key, ofStage := "run", at.Stage != RunEnd
+	key, ofStage := "run", at.Stage >= 0
 	final := ofStage && t.stages.List[at.Stage].Final
 	switch {
 	case final:
 		key = "finally"
 	case ofStage:
 		key = "stage"
+	case at.Stage == RunStart:
+		key = "start"
 	}
 	if e, ok := t.envs[key]; ok {
 		return e
 	}
-	fields := []value.FieldType{
-		{Name: plan.ScopeInputs, Type: t.inputs},
-		{Name: plan.ScopeRun, Type: runType(final)},
+	fields := []value.FieldType{{Name: plan.ScopeInputs, Type: t.inputs}}
+	if at.Stage != RunStart {
+		fields = append(fields, value.FieldType{Name: plan.ScopeRun, Type: runType(final)})
 	}
 	if ofStage {
 		n, s := value.Of(value.Int), value.Of(value.String)
@@ -179,7 +184,7 @@ func (t *Typer) env(sc text, at Place) *expr.Env {
 // hasEach reports whether an expression stands where each is known: in a stage with for_each, but for its when
 // and its items, which are asked once for all items.
 func (t *Typer) hasEach(at Place) bool {
-	return at.Stage != RunEnd && !at.Group && t.stages.List[at.Stage].Each.Kind != value.UnknownKind
+	return at.Stage >= 0 && !at.Group && t.stages.List[at.Stage].Each.Kind != value.UnknownKind
 }
 
 // readable gives the type of a stage in a scope, and reports a stage that may not be read there.
@@ -195,12 +200,15 @@ func (t *Typer) readable(sc text, m mention, id string, at Place) value.Type {
 		}
 		return value.Of(value.Any)
 	}
-	final := at.Stage != RunEnd && t.stages.List[at.Stage].Final
+	final := at.Stage >= 0 && t.stages.List[at.Stage].Final
 	switch {
+	case at.Stage == RunStart:
+		t.diags.Errorf(CodeNotBefore, sc.At(m.start, m.end), "%s has not run when the run starts, and %s is read then", t.stages.Label(i), at.Key).
+			Help = "only inputs are known there"
 	case t.stages.List[i].Final && final && i < at.Stage:
 	case t.stages.List[i].Final:
 		t.notFinal(sc.At(m.start, m.end), i, final)
-	case at.Stage != RunEnd && !final && !t.Before(i, at.Stage):
+	case at.Stage >= 0 && !final && !t.Before(i, at.Stage):
 		t.notBefore(sc.At(m.start, m.end), at.Stage, i)
 	}
 	mayMiss := final || t.stages.List[i].MayMiss != ""
@@ -223,7 +231,7 @@ func (t *Typer) entry(s *Stage, mayMiss bool) value.Type {
 
 // testedByWhen reports whether the expression's stage only starts where another one has succeeded.
 func (t *Typer) testedByWhen(at Place, id string) bool {
-	return at.Stage != RunEnd && at.Key != "when" && t.stages.List[at.Stage].Sure[id]
+	return at.Stage >= 0 && at.Key != "when" && t.stages.List[at.Stage].Sure[id]
 }
 
 // maybeMissing gives the type of outputs none of which may be there.

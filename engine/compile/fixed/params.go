@@ -1,4 +1,4 @@
-package compile
+package fixed
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"example.com/pipe/specs"
 )
 
-// params compiles declared inputs or outputs; what says which of them, for messages.
-func params(diags *diag.List, ps []*specs.Param, what string) []plan.Param {
+// Params compiles declared inputs or outputs; what says which of them, for messages.
+func Params(diags *diag.List, ps []*specs.Param, what string) []plan.Param {
 	if len(ps) == 0 {
 		return nil
 	}
@@ -30,7 +30,7 @@ func param(diags *diag.List, p *specs.Param, what string) plan.Param {
 	if p.Description != nil {
 		out.Description = p.Description.Value
 	}
-	out.Type = paramType(diags, p)
+	out.Type = ParamType(diags, p)
 	if p.Required != nil {
 		out.Required = p.Required.Value
 		if p.Required.Value && p.Default != nil {
@@ -47,8 +47,8 @@ func param(diags *diag.List, p *specs.Param, what string) plan.Param {
 	return out
 }
 
-// paramType gives the declared type of a param. A type that specs reported as wrong is any.
-func paramType(diags *diag.List, p *specs.Param) value.Type {
+// ParamType gives the declared type of a param. A type that specs reported as wrong is any.
+func ParamType(diags *diag.List, p *specs.Param) value.Type {
 	switch {
 	case len(p.Enum) > 0:
 		return enum(diags, p.Enum)
@@ -156,8 +156,8 @@ func constant(diags *diag.List, d *specs.Data, what string) (value.Value, bool) 
 	return nil, false
 }
 
-// paramsType gives the type of an object of the params: those that need not be there may be null.
-func paramsType(ps []plan.Param) value.Type {
+// ParamsType gives the type of an object of the params: those that need not be there may be null.
+func ParamsType(ps []plan.Param) value.Type {
 	fields := make([]value.FieldType, len(ps))
 	for i, p := range ps {
 		t := p.Type
@@ -169,16 +169,16 @@ func paramsType(ps []plan.Param) value.Type {
 	return value.ObjectOf(fields...)
 }
 
-// plainText warns of ${{ }} in a text for people, where it is shown as it stands.
-func plainText(diags *diag.List, l *specs.Leaf[string]) {
+// PlainText warns of ${{ }} in a text for people, where it is shown as it stands.
+func PlainText(diags *diag.List, l *specs.Leaf[string]) {
 	if l != nil && expr.HasExpr(l.Value) {
 		d := diags.Warnf(scope.CodeTemplateHere, l.Span, "${{ }} is not evaluated in description")
 		d.Help = "people see it as it stands; write the sentence without it"
 	}
 }
 
-// unevaluated reports ${{ }} in a place where it is plain text.
-func unevaluated(diags *diag.List, l *specs.Leaf[string], key string) {
+// Unevaluated reports ${{ }} in a place where it is plain text.
+func Unevaluated(diags *diag.List, l *specs.Leaf[string], key string) {
 	if l != nil && expr.HasExpr(l.Value) {
 		d := diags.Errorf(scope.CodeTemplateHere, l.Span, "${{ }} is not evaluated in %s", key)
 		d.Help = fmt.Sprintf("it works in inputs, outputs, env, with, prompt, dir, allowed_paths and an approval's message; %s must be known before the run", key)
