@@ -232,6 +232,9 @@ func (s *state) expand(i *instance, r *step.StageStarted) {
 		}
 		s.noteClosed(i, i.undone == 0)
 		s.refresh(i)
+		if v := i.verifier(); v != nil {
+			s.place(v)
+		}
 		return
 	}
 	if i.body == nil {

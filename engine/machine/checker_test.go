@@ -29,6 +29,7 @@ type checker struct {
 	finally map[string]bool // by owner: what stands in its finally may run
 	had     map[string]bool // by owner: its finally has begun in this execution
 	asked   map[string]step.ApprovalAsked
+	left    map[string]string // by path of a stage that something verifies: the tree that it left, until anything else may have changed it
 	now     step.Instant
 	alone   bool // the run is unattended
 	stopped bool // a cancel stopped what stands in finally, too
@@ -55,7 +56,7 @@ func newChecker(p *plan.Plan, tree func() string) *checker {
 		plan: p, tree: tree, asking: map[string]bool{}, stages: map[string]*modelStage{}, items: map[string]feedback.Item{},
 		rounds: map[feedback.Pair]int{}, granted: map[feedback.Pair]int{},
 		raised: map[string]feedback.Escalation{}, open: map[string]string{}, finally: map[string]bool{},
-		had: map[string]bool{}, runs: map[string]map[int]bool{}, asked: map[string]step.ApprovalAsked{},
+		left: map[string]string{}, had: map[string]bool{}, runs: map[string]map[int]bool{}, asked: map[string]step.ApprovalAsked{},
 	}
 }
 
@@ -130,6 +131,8 @@ func (c *checker) record(r step.Record) {
 		c.finally[r.Stage] = false
 	case step.StageRejected:
 		c.stage(r.Stage).status = step.Rejected
+	case step.RunResumed:
+		clear(c.left)
 	case step.RunWaiting:
 		c.nobody("waits")
 	case step.StageStarted:
@@ -139,6 +142,7 @@ func (c *checker) record(r step.Record) {
 	case step.StageFailed:
 		delete(c.open, r.Effect)
 		delete(c.asking, r.Stage)
+		delete(c.left, r.Stage)
 		c.stage(r.Stage).status = step.Failed
 		if r.Reason == feedback.ReasonIterationCap {
 			c.exhausted(r.Stage)
@@ -215,6 +219,9 @@ func (c *checker) succeeded(r step.StageSucceeded) {
 	delete(c.open, r.Effect)
 	delete(c.asking, r.Stage)
 	s.status, s.accepted = step.Succeeded, r.Reason == "override"
+	if n.Writes && r.Tree != nil && n.ForEach == nil && n.Loop == nil { // items share the workspace; a review is verified once it has settled
+		c.left[r.Stage] = r.Tree.Hash
+	}
 }
 
 func (c *checker) stale(r step.StageStale) {
@@ -229,6 +236,10 @@ func (c *checker) stale(r step.StageStale) {
 	}) {
 		c.breaks("a retry keeps what was done by hand", "%s runs again", r.Stage)
 	}
+	delete(c.left, c.verified(r.Stage))
+	if r.Anew {
+		c.countAnew(r.Stage)
+	}
 	if r.Cancel {
 		return
 	}
@@ -239,6 +250,13 @@ func (c *checker) stale(r step.StageStale) {
 	}
 	s := c.stage(r.Stage)
 	*s = modelStage{status: step.Stale, approved: s.approved && r.Cause != step.ByUpstream}
+}
+
+// countAnew forgets the rounds of a stage's loop with itself, and what was granted to it.
+func (c *checker) countAnew(path string) {
+	pair := feedback.Pair{Source: path, Target: c.targetOf(path)}
+	delete(c.rounds, pair)
+	delete(c.granted, pair)
 }
 
 // nobody holds an unattended run against what it must not do.
@@ -300,6 +318,14 @@ func (c *checker) atCap(pair feedback.Pair) bool {
 	return c.rounds[pair]+1 >= n.Loop.MaxIterations+c.granted[pair]
 }
 
+// verified gives the stage that another verifies; "": it is no such stage.
+func (c *checker) verified(path string) string {
+	if n, _, _, item := c.node(path); n.Loop != nil && n.Loop.Self && (n.ForEach == nil || item != "") {
+		return c.targetOf(path)
+	}
+	return ""
+}
+
 func (c *checker) closeOf(path string) {
 	for e, p := range c.open {
 		if p == path {
@@ -312,6 +338,9 @@ func (c *checker) started(r step.StageStarted) {
 	n, g, prefix, item := c.node(r.Stage)
 	for _, need := range n.Needs {
 		path := prefix + g.Nodes[need].ID
+		if n.Loop != nil && n.Loop.Self && r.Composite && n.ForEach != nil && c.stage(path).status == step.Running {
+			continue // it verifies item by item
+		}
 		if !c.met(path) && (item == "" || g.Nodes[need].ForEach == nil || !c.met(path+item)) {
 			c.breaks("no stage starts before its needs", "%s started before %s (%s)", r.Stage, path, c.stage(path).status)
 		}
@@ -330,6 +359,10 @@ func (c *checker) started(r step.StageStarted) {
 	if n.Approval != nil && (n.ForEach == nil || item != "") {
 		c.startedApproved(r.Stage)
 	}
+	if tree, ok := c.left[c.verified(r.Stage)]; ok && r.Attempt == 1 && n.Writes && tree != c.tree() {
+		c.breaks("what verifies a stage finds what it left", "%s starts on %q, which left %q", r.Stage, c.tree(), tree)
+	}
+	delete(c.left, c.verified(r.Stage))
 	c.stage(r.Stage).status = step.Running
 	if c.runs[r.Stage] == nil {
 		c.runs[r.Stage] = map[int]bool{}
@@ -407,6 +440,9 @@ func (c *checker) clearBelow(path string) {
 	for p, s := range c.stages {
 		if strings.HasPrefix(p, path+"[") || strings.HasPrefix(p, path+"/") {
 			*s = modelStage{status: step.Pending}
+			if c.verified(p) != "" {
+				c.countAnew(p)
+			}
 		}
 	}
 }
@@ -428,7 +464,8 @@ func (c *checker) routed(r step.FeedbackRouted) {
 			open++
 		}
 	}
-	if s := c.stage(r.Source); s.status != step.Succeeded && !(s.status == step.Rejected && r.Action == feedback.ReImplement) && r.Action != feedback.Escalate {
+	if s := c.stage(r.Source); s.status != step.Succeeded && !(s.status == step.Rejected && r.Action == feedback.ReImplement) && r.Action != feedback.Escalate &&
+		!(n.Refine != nil && c.stage(r.Target).status == step.Failed && r.Action == feedback.ReImplement) {
 		c.breaks("only a review that ended is routed", "%s, which is %s", r.Source, s.status)
 	}
 	switch r.Action {
@@ -477,7 +514,10 @@ func (c *checker) raisedOne(e feedback.Escalation) {
 func (c *checker) decided(r step.EscalationDecided) {
 	c.person = true
 	e := c.raised[r.ID]
-	c.retried = r.Decision == "retry"
+	c.retried = r.Decision == "retry" && !slices.ContainsFunc(e.Sources, func(source string) bool {
+		n, _, _, _ := c.node(source)
+		return n.Refine != nil // one more attempt is made
+	})
 	if e.Target != "" && r.Closed {
 		c.stage(e.Target).blocked = false
 	}
@@ -489,7 +529,7 @@ func (c *checker) decided(r step.EscalationDecided) {
 		target := c.targetOf(source)
 		pair := feedback.Pair{Source: source, Target: target}
 		c.granted[pair] += r.Rounds
-		if r.Decision == "refer-back" {
+		if r.Decision == "refer-back" || r.Decision == "retry" && n.Refine != nil {
 			c.rounds[pair]++
 			c.checkRounds(pair, n)
 		}

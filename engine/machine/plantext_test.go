@@ -222,7 +222,7 @@ func mustIndex(g *plan.Graph, id string) int {
 // expression makes an expression of the little language of toyEvaluator.
 func expression(g *plan.Graph, src string) *plan.Expr {
 	e := &plan.Expr{Source: src}
-	if id, ok := strings.CutPrefix(src, "ok:"); ok {
+	if kind, id, _ := strings.Cut(src, ":"); kind == "ok" || kind == "ran" {
 		e.Scope = value.ObjectOf(value.FieldType{Name: "stages", Type: value.ObjectOf(value.FieldType{Name: id, Type: value.Of(value.Any)})})
 	}
 	if rest, ok := strings.CutPrefix(src, "is:"); ok {
@@ -233,7 +233,7 @@ func expression(g *plan.Graph, src string) *plan.Expr {
 }
 
 // toyEvaluator knows true, false, error, again (iteration > 1), first (not again), list:N, lists:N,M (of the first
-// iteration, and of later ones), ok:STAGE (it succeeded), and is:NAME:TEXT.
+// iteration, and of later ones), ok:STAGE (it succeeded), ran:STAGE (it was not skipped and did not fail), and is:NAME:TEXT.
 type toyEvaluator struct{}
 
 func (toyEvaluator) Eval(e plan.Expr, scope *value.Object) (value.Value, error) {
@@ -265,11 +265,11 @@ func (toyEvaluator) Eval(e plan.Expr, scope *value.Object) (value.Value, error) 
 		}
 		text, err := value.Format(v)
 		return text == want, err
-	case "ok":
+	case "ok", "ran":
 		stages, _ := scope.Get("stages")
 		s, _ := stages.(*value.Object).Get(arg)
 		status, _ := s.(*value.Object).Get("status")
-		return status == "succeeded", nil
+		return status == "succeeded" || kind == "ran" && status != "skipped" && status != "failed", nil
 	}
 	return nil, &plan.EvalError{Err: fmt.Errorf("%q has no value", e.Source)}
 }

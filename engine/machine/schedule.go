@@ -94,6 +94,9 @@ func (d *decider) begin(i *instance) {
 	}
 	if i.isGroup() {
 		d.beginGroup(i, iteration)
+		if v := i.verifier(); v != nil && d.s.wantsStart(v) { // before the first item ends
+			d.begin(v)
+		}
 		return
 	}
 	p := d.prepare(i, iteration, attempt)

@@ -36,6 +36,12 @@ func (i *instance) feedbackFile() *plan.Template {
 	return i.node.Refine.FeedbackFile
 }
 
+// verifiesItems reports whether i verifies the items of a for_each that has started: it starts with it, and verifies
+// each item when that is done.
+func (i *instance) verifiesItems() bool {
+	return i.isSelf() && i.isGroup() && i.target().isGroup() && i.target().status == step.Running
+}
+
 // countsAnew reports whether a loop of a stage with itself begins at 1 again, since something other than itself
 // made the stage run again.
 func countsAnew(i *instance, sources []*instance) bool {
@@ -54,8 +60,8 @@ func (d *decider) attemptFailed(i *instance, f failure) bool {
 		ExitCode: f.exitCode, DurationMS: f.durationMS, Message: f.message, Reason: feedback.ReasonAttemptFailed,
 	})
 	d.takeResult(v, &feedback.Result{Prior: feedback.PriorUnseen, Items: []feedback.Item{{
-		Severity: feedback.Blocking, SourceAgent: i.path, Fingerprint: "attempt failed: " + f.class,
-		Description: fmt.Sprintf("the attempt failed (%s): %s", f.class, f.message),
+		Severity: feedback.Blocking, SourceAgent: i.path, Fingerprint: fmt.Sprintf("attempt in iteration %d", i.iteration), // no earlier waiver covers it
+		Description: fmt.Sprintf("the attempt in iteration %d failed (%s): %s", i.iteration, f.class, f.message),
 	}}}, nil)
 	d.routeJoin(&join{members: []*instance{v}, blocked: []*instance{v}})
 	return true

@@ -361,6 +361,11 @@ func (w *world) person(n int) {
 			}
 		}
 	}
+	if e := w.check.raised[w.firstRaised()]; kind == step.DecideOverride && e.Target != "" && w.check.stage(e.Target).status == step.Failed {
+		if kind = step.DecideReferBack; n > 400 { // the last attempt gave nothing that could be accepted
+			kind = step.DecideAbort
+		}
+	}
 	a := w.answer(kind)
 	if w.chaos && w.rng.IntN(10) == 0 { // work by hand before the answer
 		w.tree = fmt.Sprintf("T-hand-%d", w.answers)

@@ -45,13 +45,14 @@ func (g *planWriter) chance(percent int) bool { return g.rng.IntN(100) < percent
 // graph writes n stages, with bodies down to a depth; ancestors holds for each what it needs, directly or not.
 func (g *planWriter) graph(name, indent string, n, depth int) {
 	ancestors := make([]map[int]bool, n)
+	last := make([]string, n) // what who needs a stage must wait for
 	for i := range n {
 		ancestors[i] = map[int]bool{}
 		fmt.Fprintf(&g.out, "%s%s%d", indent, name, i)
 		var needs []string
 		for k := range i {
 			if g.chance(100 / (i - k + 1)) {
-				needs = append(needs, fmt.Sprintf("%s%d", name, k))
+				needs = append(needs, last[k])
 				ancestors[i][k] = true
 				for a := range ancestors[k] {
 					ancestors[i][a] = true
@@ -62,7 +63,13 @@ func (g *planWriter) graph(name, indent string, n, depth int) {
 			fmt.Fprintf(&g.out, " needs=%s", strings.Join(needs, ","))
 		}
 		body := depth > 0 && g.chance(10)
+		at := g.out.Len()
 		g.words(name, i, ancestors[i], body)
+		last[i] = fmt.Sprintf("%s%d", name, i)
+		if words := g.out.String()[at:]; !body && g.chance(15) && !strings.Contains(words, " gate") {
+			last[i] = g.verifier(last[i], indent, words)
+			continue
+		}
 		if body {
 			g.out.WriteString([]string{"", " escalates=fail", " escalates=findings", " escalates=findings"}[g.rng.IntN(4)])
 		}
@@ -74,6 +81,23 @@ func (g *planWriter) graph(name, indent string, n, depth int) {
 	if g.chance(20) {
 		g.finally(name, indent)
 	}
+}
+
+// verifier writes what verifies a stage, with its words: verifiers, or the validation of a refine loop.
+func (g *planWriter) verifier(of, indent, words string) string {
+	name := of + "v"
+	fmt.Fprintf(&g.out, "\n%s%s needs=%s loop=%s max=%d when=ran:%s %s", indent, name, of, of, 1+g.rng.IntN(3), of,
+		[]string{"self", "refine=plan"}[g.rng.IntN(2)])
+	for w := range strings.FieldsSeq(words) {
+		if w == "writes" || strings.HasPrefix(w, "foreach=") || strings.HasPrefix(w, "parallel=") {
+			g.out.WriteString(" " + w)
+		}
+	}
+	if g.chance(15) {
+		g.out.WriteString(" exhausted=fail")
+	}
+	g.out.WriteString("\n")
+	return name
 }
 
 // finally writes the finally of a graph.

@@ -291,7 +291,7 @@ func (s *state) needsMet(i *instance) bool {
 	case i.isFinal(): // one after another
 		return i.slot == 0 || i.frame.slots[i.slot-1].done
 	case i.group == nil:
-		return i.unmet == 0
+		return i.unmet == 0 || i.verifiesItems()
 	}
 	return s.itemNeedsMet(i)
 }
