@@ -8,6 +8,7 @@ import (
 	"example.com/pipe/stages/agent"
 	"example.com/pipe/stages/command"
 	"example.com/pipe/stages/gate"
+	"example.com/pipe/stages/merge"
 	"example.com/pipe/stages/plugin"
 )
 
@@ -21,6 +22,8 @@ func kinds(starter *proc.Starter) []stage.Kind {
 		gate.New(starter),
 		gate.NewCI(starter),
 		gate.NewVerifiers(starter),
+		merge.New(starter),
+		merge.NewAssemble(starter),
 	}
 }
 

@@ -52,7 +52,7 @@ func (s Stdout) Answer() (stage.Outcome, error) {
 	if refused != nil {
 		return *refused, nil
 	}
-	ok := true
+	var ok bool
 	said := stage.Outcome{}
 	rest := value.NewObject()
 	for name, v := range doc.All() {
