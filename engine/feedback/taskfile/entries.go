@@ -117,7 +117,7 @@ func (r *reader) goOn(l line) {
 		r.words = append(r.words, l.text)
 		return
 	}
-	if b := boxMark.FindStringSubmatch(l.text); b != nil && strings.TrimSpace(b[1]) == "" {
+	if b := boxMark.FindString(l.text); b != "" && strings.TrimSpace(b[1:len(b)-1]) == "" {
 		r.warn(l.number, `a box counts at the beginning of an entry, expected "- %s"`, clip(l.text, 40))
 	}
 }

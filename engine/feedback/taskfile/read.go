@@ -2,9 +2,11 @@ package taskfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,6 +70,9 @@ func Read(data []byte) (File, []Warning) {
 	}
 	r.close()
 	r.finish()
+	slices.SortStableFunc(r.warnings, func(a, b Warning) int {
+		return cmp.Compare(uint(a.Line-1), uint(b.Line-1)) // those of the file as a whole come last
+	})
 	if r.dropped > 0 {
 		r.warnings = append(r.warnings, Warning{Text: fmt.Sprintf("%d more warnings are not shown", r.dropped)})
 	}

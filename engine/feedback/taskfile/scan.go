@@ -131,19 +131,31 @@ func (s *scanner) before() kind {
 }
 
 var (
-	ruleLine  = regexp.MustCompile(`^(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$`)
-	underline = regexp.MustCompile(`^(?:=+|-+)$`)
-	atx       = regexp.MustCompile(`^(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?$`)
+	ruleLine = regexp.MustCompile(`^(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$`)
+	hashes   = regexp.MustCompile(`^#{1,6}(?:[ \t]+|$)`)
 )
+
+// readHeading reads a heading that begins with hashes; it may end with some too.
+func readHeading(text string) (level int, title string, ok bool) {
+	mark := hashes.FindString(text)
+	if mark == "" {
+		return 0, "", false
+	}
+	title = strings.TrimRight(text[len(mark):], "#")
+	if title != "" && !strings.HasSuffix(title, " ") && !strings.HasSuffix(title, "\t") {
+		title = text[len(mark):]
+	}
+	return len(strings.TrimRight(mark, " \t")), strings.TrimSpace(title), true
+}
 
 // classify says what a line is that is none of code.
 func (s *scanner) classify(l *line, at int, before kind) {
 	text := l.text
-	if m := atx.FindStringSubmatch(text); m != nil && !l.nested {
-		l.kind, l.level, l.text, s.entry = heading, len(m[1]), m[2], 0
+	if level, title, ok := readHeading(text); ok && !l.nested {
+		l.kind, l.level, l.text, s.entry = heading, level, title, 0
 		return
 	}
-	if len(s.out) > 0 && before == prose && s.entry == 0 && at < 4 && underline.MatchString(text) {
+	if len(s.out) > 0 && before == prose && s.entry == 0 && at < 4 && (strings.Trim(text, "=") == "" || strings.Trim(text, "-") == "") {
 		over := &s.out[len(s.out)-1]
 		if alone := len(s.out) == 1 || s.out[len(s.out)-2].kind != prose; alone {
 			over.kind, over.level = heading, 1
@@ -154,7 +166,7 @@ func (s *scanner) classify(l *line, at int, before kind) {
 			return
 		}
 	}
-	if ruleLine.MatchString(text) {
+	if strings.IndexByte("-*_", text[0]) >= 0 && ruleLine.MatchString(text) {
 		l.kind = rule
 		if !l.nested {
 			s.entry = 0
@@ -207,24 +219,24 @@ type entryMark struct {
 }
 
 var (
-	bulletMark = regexp.MustCompile(`^([-*+]|\d{1,9}[.)])(?:[ \t]+(.*))?$`)
-	boxMark    = regexp.MustCompile(`^\[([^\[\]]{0,3})\](.*)$`)
+	bulletMark = regexp.MustCompile(`^(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)`)
+	boxMark    = regexp.MustCompile(`^\[[^\[\]]{0,3}\]`)
 )
 
 // readBullet reads an entry of a list; nil if the line is none.
 func readBullet(text string) *entryMark {
-	m := bulletMark.FindStringSubmatch(text)
-	if m == nil {
+	bullet := bulletMark.FindString(text)
+	if bullet == "" {
 		return nil
 	}
-	e := &entryMark{width: len(m[1]) + 1, text: strings.TrimSpace(m[2])}
-	b := boxMark.FindStringSubmatch(e.text)
-	if b == nil {
+	e := &entryMark{width: len(strings.TrimRight(bullet, " \t")) + 1, text: text[len(bullet):]}
+	brackets := boxMark.FindString(e.text)
+	if brackets == "" {
 		return e
 	}
-	mark := strings.TrimSpace(strings.ReplaceAll(b[1], "\ufe0f", ""))
-	rest := strings.TrimSpace(b[2])
-	apart := rest == "" || len(rest) < len(b[2])
+	mark := strings.TrimSpace(strings.ReplaceAll(strings.Trim(brackets, "[]"), "\ufe0f", ""))
+	rest := strings.TrimSpace(e.text[len(brackets):])
+	apart := rest == "" || len(brackets)+len(rest) < len(e.text)
 	switch {
 	case !apart && strings.IndexByte("([:", rest[0]) >= 0: // a link
 		return e
@@ -258,7 +270,9 @@ func (s *scanner) openFence(text string, at, number int) bool {
 	}
 	if b := readBullet(strings.TrimSpace(s.in[number-1])); b != nil {
 		s.entryOfFence(b, at, number)
-	} else if s.entry == 0 || at < s.entry {
+	} else if at < s.entry {
+		s.entry, column = 0, 0
+	} else if s.entry == 0 {
 		column = 0
 	}
 	s.fence, s.column, s.opened = text[:n], column, number
@@ -283,7 +297,7 @@ func (s *scanner) inFence(raw string) bool {
 		s.fence = ""
 		return true
 	}
-	if s.column > 0 && indent(raw) < s.column-1 && (atx.MatchString(text) || readBullet(text) != nil) {
+	if s.column > 0 && indent(raw) < s.column-1 && (hashes.MatchString(text) || readBullet(text) != nil) {
 		s.warn(s.opened, "the block of code that begins here has no end: it ends where the next entry begins")
 		s.fence = ""
 		return false

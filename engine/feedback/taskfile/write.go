@@ -36,17 +36,25 @@ func (f File) Clean() File {
 	if t := f.Timestamp.UTC().Truncate(time.Millisecond); t.Year() >= 1 && t.Year() <= 9999 {
 		out.Timestamp = t
 	}
-	left := maxIssues
+	left, dropped := maxIssues, 0
 	for _, list := range []struct {
 		from []Issue
 		to   *[]Issue
 	}{{f.Critical, &out.Critical}, {f.Warnings, &out.Warnings}, {f.Suggestions, &out.Suggestions}} {
 		for _, i := range list.from {
-			if i, ok := cleanIssue(i); ok && left > 0 {
+			i, ok := cleanIssue(i)
+			switch {
+			case !ok:
+			case left == 0:
+				dropped++
+			default:
 				*list.to = append(*list.to, i)
 				left--
 			}
 		}
+	}
+	if dropped > 0 {
+		out.Summary = strings.TrimSpace(fmt.Sprintf("%s (%d more findings are left out)", feedback.OneLine(out.Summary, maxText-60), dropped))
 	}
 	return out
 }
