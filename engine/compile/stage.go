@@ -29,6 +29,7 @@ func (c *compiler) declare(s *stageInfo) {
 		c.child(s)
 	}
 	c.textOutputs(s)
+	c.kindOutputs(s)
 	c.contractOutputs(s)
 	s.outputs()
 	if s.syn.When != nil {

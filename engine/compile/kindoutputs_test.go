@@ -1,0 +1,30 @@
+package compile
+
+import (
+	"strings"
+	"testing"
+
+	"example.com/pipe/engine/stage"
+	"example.com/pipe/engine/value"
+)
+
+// TestKindOutputs: what a kind gives need not be declared, may be, and has its type.
+func TestKindOutputs(t *testing.T) {
+	opt := options(t)
+	opt.Kinds = []stage.Kind{{Name: "command"}, {Name: "join", Outputs: []stage.Field{{Name: "commit", Type: value.Of(value.String)}}}}
+	for outputs, want := range map[string]string{
+		"":                                "",
+		"    outputs: {commit: string}\n": "",
+		"    outputs: {other: {type: string, required: false}}\n": "",
+		"    outputs: {commit: integer}\n":                        `output "commit" is integer here, and the kind "join" gives it as string`,
+	} {
+		text := "name: p\nversion: 1\nstages:\n  - id: a\n    uses: join\n" + outputs + "  - id: b\n    env: {C: \"${{ stages.a.outputs.commit }}\"}\n    run: echo $C\n"
+		dump, ds := compileText(t, text, opt)
+		if got := ds.Short(); (want == "") != (len(ds) == 0) || !strings.Contains(got, want) {
+			t.Errorf("%q: %s", outputs, got)
+		}
+		if want == "" && strings.Count(dump, "output commit") != 1 {
+			t.Errorf("%q: want one output commit in\n%s", outputs, dump)
+		}
+	}
+}
