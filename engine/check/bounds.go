@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"example.com/pipe/engine/diag"
@@ -24,23 +25,29 @@ type Bound struct {
 // rerun: path, only what lies between target and source; where a review that leads to another target may be routed
 // with it, also what that one makes run again). The review of a for_each has a loop for each item:
 // the same item of its target and of what stands beside it runs again, and all of anything else. Loops inside of
-// a pipeline go on counting when the stage that runs it starts again.
+// a pipeline go on counting when the stage that runs it starts again. The loop of a stage with itself counts anew
+// each time that anything else makes the stage run, so that its cap multiplies that; what needs the stage waits for it
+// to settle, and runs no more often for it.
 func Bounds(g *plan.Graph) []Bound {
+	out := starts(g)
+	settle(g, out)
+	return out
+}
+
+// starts gives how often each node can start for another reason than its own loop with itself.
+func starts(g *plan.Graph) []Bound {
 	out := make([]Bound, len(g.Nodes))
 	for i := range out {
 		out[i].Runs, out[i].PerItem = 1, g.Nodes[i].ForEach != nil
 	}
 	var loops []int
 	for i := range g.Nodes {
-		if l := g.Nodes[i].Loop; l != nil && l.MaxIterations > 1 {
+		if l := g.Nodes[i].Loop; l != nil && l.MaxIterations > 1 && !l.Self {
 			loops = append(loops, i)
 		}
 	}
 	order := g.Order()
-	s := spreading{
-		loops: loops, before: make([]uint64, len(g.Nodes)), behind: make([]uint64, len(g.Nodes)),
-		down: make([]uint64, len(g.Nodes)), up: make([]uint64, len(g.Nodes)), own: make([]uint64, len(g.Nodes)),
-	}
+	s := newSpreading(g, order, loops)
 	for rest := loops; len(rest) > 0; {
 		batch := rest[:min(64, len(rest))]
 		rest = rest[len(batch):]
@@ -58,30 +65,42 @@ func Bounds(g *plan.Graph) []Bound {
 		}
 	}
 	for i := range out {
-		out[i].close(&g.Nodes[i])
+		if n := &g.Nodes[i]; n.Body != nil {
+			out[i].Body = starts(n.Body)
+			out[i].again(out[i].Runs-1, out[i].Items, out[i].PerItem, n)
+		}
 	}
 	return out
 }
 
-// close works out what follows from the runs of a node.
-func (b *Bound) close(n *plan.Node) {
-	b.Tries = b.Runs * max(1, n.Retry.MaxAttempts)
-	if n.Body == nil {
-		return
-	}
-	b.Body = Bounds(n.Body)
-	b.again(b.Runs-1, b.Items, b.PerItem, n)
-}
-
-// again adds further runs of a node to those of the stages of its body.
+// again adds further starts of a node to those of the stages of its body.
 func (b *Bound) again(runs, items int, perItem bool, n *plan.Node) {
 	for i := range b.Body {
-		in, node := &b.Body[i], &n.Body.Nodes[i]
+		in := &b.Body[i]
 		in.Runs += runs
 		in.Items += items
 		in.PerItem = in.PerItem || perItem
-		in.Tries = in.Runs * max(1, node.Retry.MaxAttempts)
-		in.again(runs, items, perItem, node)
+		in.again(runs, items, perItem, &n.Body.Nodes[i])
+	}
+}
+
+// settle makes of the starts of nodes their runs: each start of a stage that is looped with itself, and of the part that
+// looks at what it did, allows as many as that loop.
+func settle(g *plan.Graph, bounds []Bound) {
+	for i := range g.Nodes {
+		if l := g.Nodes[i].Loop; l != nil && l.Self {
+			own := &bounds[l.Target]
+			own.Runs *= l.MaxIterations
+			own.Items *= l.MaxIterations
+			bounds[i].Runs, bounds[i].Items = own.Runs, own.Items
+		}
+	}
+	for i := range g.Nodes {
+		n, b := &g.Nodes[i], &bounds[i]
+		b.Tries = b.Runs * max(1, n.Retry.MaxAttempts)
+		if n.Body != nil {
+			settle(n.Body, b.Body)
+		}
 	}
 }
 
@@ -108,9 +127,24 @@ type spreading struct {
 	own   []uint64 // by node: of the loops from item to item, those that make only its same item run again
 	items uint64   // the loops of which there is one for each item
 
-	loops  []int    // of the graph, all of them
+	loops  []int    // of the graph, all of them but those of stages with themselves
+	selves []int    // the parts of stages that are looped with themselves
 	before []uint64 // by node: the loops whose source it is, or needs
 	behind []uint64 // by node: the loops whose source it is, or is needed by
+}
+
+func newSpreading(g *plan.Graph, order, loops []int) *spreading {
+	n := len(g.Nodes)
+	s := &spreading{
+		loops: loops, before: make([]uint64, n), behind: make([]uint64, n),
+		down: make([]uint64, n), up: make([]uint64, n), own: make([]uint64, n),
+	}
+	for _, i := range order {
+		if l := g.Nodes[i].Loop; l != nil && l.Self {
+			s.selves = append(s.selves, i)
+		}
+	}
+	return s
 }
 
 // spread works out a batch.
@@ -136,12 +170,13 @@ func (s *spreading) spread(g *plan.Graph, order, batch []int) {
 			whole |= bit
 		}
 	}
-	whole |= s.mix(g, order, batch)
+	mixed, beside := s.mix(g, order, batch)
+	whole |= mixed
 	for _, i := range order {
 		var above, other uint64 // of what it needs: the loops, and those of them that run all items of it again
 		for _, n := range g.Nodes[i].Needs {
-			above |= s.down[n]
-			other |= s.down[n] &^ s.own[n]
+			above |= s.down[n] | beside[n]
+			other |= s.down[n]&^s.own[n] | beside[n]
 		}
 		if g.Nodes[i].ForEach != nil {
 			s.own[i] |= above & s.items
@@ -162,14 +197,16 @@ func (s *spreading) spread(g *plan.Graph, order, batch []int) {
 
 // mix adds to the loops of a batch with rerun: path what may run again when they are routed together with others:
 // those that lead to other targets and whose sources neither need theirs nor are needed by them. It gives the
-// loops that then run all again that stands downstream.
-func (s *spreading) mix(g *plan.Graph, order, batch []int) uint64 {
+// loops that then run all again that stands downstream; and, by the part of a stage that is looped with itself, those
+// that also run again what needs that stage, since they are routed with it.
+func (s *spreading) mix(g *plan.Graph, order, batch []int) (whole uint64, beside map[int]uint64) {
 	clear(s.before)
 	clear(s.behind)
-	var path, whole uint64
+	var path, all uint64
 	targets := map[int]uint64{}
 	for k, from := range batch {
 		bit := uint64(1) << uint(k)
+		all |= bit
 		s.before[from] |= bit
 		s.behind[from] |= bit
 		targets[g.Nodes[from].Loop.Target] |= bit
@@ -177,8 +214,8 @@ func (s *spreading) mix(g *plan.Graph, order, batch []int) uint64 {
 			path |= bit
 		}
 	}
-	if path == 0 {
-		return 0
+	if !s.anyPath(g) {
+		return 0, nil
 	}
 	for _, i := range order {
 		for _, n := range g.Nodes[i].Needs {
@@ -199,7 +236,21 @@ func (s *spreading) mix(g *plan.Graph, order, batch []int) uint64 {
 			whole |= with
 		}
 	}
-	return whole
+	beside = map[int]uint64{}
+	for _, part := range s.selves {
+		with := all &^ (s.before[part] | s.behind[part])
+		for _, n := range g.Nodes[g.Nodes[part].Loop.Target].Needs { // the stage itself runs again by its own loop
+			s.up[n] |= with & path
+		}
+		beside[part] = with &^ (path &^ whole)
+	}
+	return whole, beside
+}
+
+// anyPath reports whether a loop runs again only what lies between its target and its source: then there may be
+// stages downstream of others that ran again which did not.
+func (s *spreading) anyPath(g *plan.Graph) bool {
+	return slices.ContainsFunc(s.loops, func(i int) bool { return g.Nodes[i].Loop.Rerun == plan.Path })
 }
 
 // many is the number of runs of one stage from which a note says so.
@@ -234,7 +285,7 @@ var manyRuns = Rule{
 		p.Report(diag.Diagnostic{
 			Severity: diag.Note, Code: "many-runs", Span: p.stages[first].ID.Span,
 			Message: "stages can run often before a person is asked: " + strings.Join(found, ", ") + " times",
-			Help:    "each loop allows max_iterations - 1 further runs of its target and of what stands downstream; lower max_iterations where that is too much",
+			Help:    "each loop allows max_iterations - 1 further runs of its target and of what stands downstream, and verifiers and refine_loop multiply those of their stage; lower the caps where that is too much",
 		})
 	},
 }

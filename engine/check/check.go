@@ -39,6 +39,7 @@ func Rules() []Rule {
 		findingsFail,
 		lineWithoutFile,
 		unreviewed,
+		lateRatchet,
 		manyRuns,
 		literalSecret,
 		silentApproval,
@@ -72,7 +73,11 @@ func stagesOf(g *plan.Graph, doc *specs.Pipeline) ([]*specs.Stage, bool) {
 	next := 0
 	for i := range g.Nodes {
 		if isPart(&g.Nodes[i]) && i > 0 {
-			out = append(out, &specs.Stage{Span: out[i-1].Span})
+			part := &specs.Stage{Span: out[i-1].Span}
+			if l := out[i-1].Refine; l != nil && l.Validate != nil {
+				part = l.Validate
+			}
+			out = append(out, part)
 			continue
 		}
 		if next == len(doc.Stages) {

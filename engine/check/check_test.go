@@ -234,3 +234,54 @@ func onTheWay(g *plan.Graph, before []map[int]bool, source, node int) bool {
 	}
 	return false
 }
+
+// The loop of a stage with itself multiplies what else makes the stage run, and nothing behind it.
+func TestBoundsOfSelfLoops(t *testing.T) {
+	p, _ := load(t, "p.yaml", `name: p
+version: 1
+stages:
+  - id: plan
+    refine_loop: {create: {run: "true"}, validate: {run: "true"}}
+    retry: {max_attempts: 2}
+  - {id: implement, run: "true", verifiers: {max_iterations: 3, commands: [{name: vet, run: "true"}]}}
+  - {id: test, run: "true", feedback_loop: {target_stage: implement}}
+  - {id: audit, run: "true", feedback_loop: {target_stage: plan}}
+  - {id: once, run: "true", needs: [], verifiers: {max_iterations: 1, commands: [{name: vet, run: "true"}]}}
+  - {id: last, run: "true"}
+`)
+	var got []string
+	for i, b := range Bounds(&p.Graph) {
+		got = append(got, fmt.Sprintf("%s %d %d", p.Graph.Nodes[i].ID, b.Runs, b.Tries))
+	}
+	want := []string{"plan 10 20", "plan/validate 10 20", "implement 9 9", "implement/verifiers 9 9", "test 3 3", "audit 3 3",
+		"once 1 1", "once/verifiers 1 1", "last 3 3"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("bounds (-want +got):\n%s", diff)
+	}
+}
+
+// In a pipeline that runs again, and for each item, the loop of a stage with itself counts anew each time.
+func TestBoundsOfSelfLoopsInside(t *testing.T) {
+	loop := func(target, most int, self bool) *plan.Loop {
+		return &plan.Loop{Target: target, MaxIterations: most, Rerun: plan.Path, Self: self}
+	}
+	each := &plan.ForEach{As: "item"}
+	inner := &plan.Graph{Nodes: []plan.Node{{ID: "x"}, {ID: "x/verifiers", Needs: []int{0}, Loop: loop(0, 3, true)}}}
+	g := plan.Graph{Nodes: []plan.Node{
+		{ID: "implement", ForEach: each},
+		{ID: "implement/verifiers", ForEach: each, Needs: []int{0}, Loop: loop(0, 2, true)},
+		{ID: "read", ForEach: each, Needs: []int{1}, Loop: loop(0, 4, false)},
+		{ID: "all", Needs: []int{2}, Body: inner},
+		{ID: "look", Needs: []int{3}, Loop: &plan.Loop{Target: 3, MaxIterations: 2, Rerun: plan.Downstream}},
+	}}
+	want := []Bound{
+		{Runs: 8, Tries: 8, PerItem: true},
+		{Runs: 8, Tries: 8, PerItem: true},
+		{Runs: 4, Tries: 4, PerItem: true},
+		{Runs: 2, Tries: 2, Body: []Bound{{Runs: 6, Tries: 6}, {Runs: 6, Tries: 6}}},
+		{Runs: 2, Tries: 2},
+	}
+	if diff := cmp.Diff(want, Bounds(&g)); diff != "" {
+		t.Errorf("bounds (-want +got):\n%s", diff)
+	}
+}
