@@ -19,11 +19,14 @@ const (
 	RDJSON   = "rdjson"
 	// RDJSONL is RDJSON with a diagnostic a line.
 	RDJSONL = "rdjsonl"
+	// Markdown is the feedback file of a task, which package taskfile reads.
+	Markdown = "markdown"
 )
 
 // format is what is known of a format.
 type format struct {
 	name  string
+	doc   string // Doc
 	codes []int  // Defaults
 	words []Word // Mapping
 	open  bool   // the tool may have other words
@@ -44,17 +47,30 @@ func formats() []format {
 	worked := []int{0, 1}
 	reviewdog := []Word{{"error", feedback.Blocking}, {"warning", feedback.Advisory}, {"info", feedback.Informational}}
 	return []format{
-		{name: Items, codes: []int{0}, words: []Word{{"blocking", feedback.Blocking}, {"advisory", feedback.Advisory}, {"informational", feedback.Informational}}},
-		{name: GoTest, codes: worked, words: []Word{{"fail", feedback.Blocking}}, convert: goTest},
-		{name: GoVet, codes: worked, words: []Word{{"problem", feedback.Blocking}}, convert: goVet},
-		{name: Lines, codes: worked, words: lineWords(), open: true, convert: patternLines},
-		{name: GolangCI, codes: worked, words: []Word{{"error", feedback.Blocking}, {"warning", feedback.Advisory}}, open: true, convert: golangci},
-		{name: ESLint, codes: worked, words: []Word{{"error", feedback.Blocking}, {"warning", feedback.Advisory}}, convert: eslint},
-		{name: JUnit, file: true, words: []Word{{"failure", feedback.Blocking}, {"error", feedback.Blocking}}, convert: junit},
-		{name: SARIF, codes: worked, file: true, words: []Word{{"error", feedback.Blocking}, {"warning", feedback.Advisory},
-			{"note", feedback.Informational}, {"none", feedback.UnknownSeverity}}, convert: sarif},
-		{name: RDJSON, codes: worked, file: true, words: reviewdog, convert: rdjson},
-		{name: RDJSONL, codes: worked, file: true, words: reviewdog, convert: rdjsonl},
+		{name: Items, doc: "the document of items that a stage may write itself, in JSON, JSON lines or YAML",
+			codes: []int{0}, words: []Word{{"blocking", feedback.Blocking}, {"advisory", feedback.Advisory}, {"informational", feedback.Informational}}},
+		{name: GoTest, doc: "the output of `go test -json`: tests that failed, and what was not built",
+			codes: worked, words: []Word{{"fail", feedback.Blocking}}, convert: goTest},
+		{name: GoVet, doc: "the output of `go vet`",
+			codes: worked, words: []Word{{"problem", feedback.Blocking}}, convert: goVet},
+		{name: Lines, doc: "each line that `pattern` matches, with the groups `file`, `line`, `description` and `severity`",
+			codes: worked, words: lineWords(), open: true, convert: patternLines},
+		{name: GolangCI, doc: "golangci-lint's JSON: `--output.json.path stdout`, in version 1 `--out-format json`",
+			codes: worked, words: []Word{{"error", feedback.Blocking}, {"warning", feedback.Advisory}}, open: true, convert: golangci},
+		{name: ESLint, doc: "what ESLint writes with `--format json`, or `json-with-metadata`",
+			codes: worked, words: []Word{{"error", feedback.Blocking}, {"warning", feedback.Advisory}}, convert: eslint},
+		{name: JUnit, doc: "the XML that test runners of most languages write: tests and suites with a failure or an error",
+			file: true, words: []Word{{"failure", feedback.Blocking}, {"error", feedback.Blocking}}, convert: junit},
+		{name: SARIF, doc: "a log of static analysis, SARIF 2.1.0",
+			codes: worked, file: true, words: []Word{{"error", feedback.Blocking}, {"warning", feedback.Advisory},
+				{"note", feedback.Informational}, {"none", feedback.UnknownSeverity}}, convert: sarif},
+		{name: RDJSON, doc: "reviewdog's diagnostics, as one object",
+			codes: worked, file: true, words: reviewdog, convert: rdjson},
+		{name: RDJSONL, doc: "reviewdog's diagnostics, one a line",
+			codes: worked, file: true, words: reviewdog, convert: rdjsonl},
+		{name: Markdown, doc: "the feedback file of a task: what is open under Critical, Warnings and Suggestions",
+			codes: []int{0}, file: true, words: []Word{{"critical", feedback.Blocking}, {"warning", feedback.Advisory},
+				{"suggestion", feedback.Informational}}, convert: markdown},
 	}
 }
 
@@ -75,6 +91,12 @@ func Formats() []string {
 		out = append(out, f.name)
 	}
 	return out
+}
+
+// Doc says what a report of this format is, for a table in Markdown.
+func Doc(format string) string {
+	f, _ := lookup(format)
+	return f.doc
 }
 
 // Defaults gives the exit statuses with which a tool of this format has done its work; ok is false for a
