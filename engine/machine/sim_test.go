@@ -248,7 +248,7 @@ func (w *world) finalRuns() bool {
 
 func (w *world) atRest() bool {
 	s := w.m.Status()
-	return s == step.RunIsPaused || s == step.RunIsWaiting
+	return (s == step.RunIsPaused || s == step.RunIsWaiting) && !w.m.Cancelling()
 }
 
 func (w *world) carryOut(e step.Effect) {
@@ -362,7 +362,7 @@ func (w *world) person(n int) {
 		}
 	}
 	if e := w.check.raised[w.firstRaised()]; kind == step.DecideOverride && e.Target != "" && w.check.stage(e.Target).status == step.Failed {
-		if kind = step.DecideReferBack; n > 400 { // the last attempt gave nothing that could be accepted
+		if kind = step.DecideReferBack; n > 400 || w.raised[fmt.Sprint(e.Sources)] > 3 { // the last attempt gave nothing that could be accepted
 			kind = step.DecideAbort
 		}
 	}
