@@ -69,15 +69,20 @@ func (a *app) find(p *engine.Project, ref string) (string, *view.Run, error) {
 	return id, v, err
 }
 
+// notBegun tells a run whose folder is being made from one that can't be read.
+func notBegun(id string, err error) error {
+	if isMissing(err) || errors.Is(err, journal.ErrNoHeader) {
+		return usagef("run %s has not begun: %w", id, err)
+	}
+	return err
+}
+
 // viewOf gives where a run stands. One whose folder is being made has nothing to show yet; one without a
 // record has a name.
 func viewOf(p *engine.Project, id string) (*view.Run, error) {
 	v, err := p.View(id)
-	switch {
-	case isMissing(err), errors.Is(err, journal.ErrNoHeader):
-		return nil, usagef("run %s has not begun: %w", id, err)
-	case err != nil:
-		return nil, err
+	if err != nil {
+		return nil, notBegun(id, err)
 	}
 	if v.Info().Run == "" {
 		v.SetInfo(step.RunInfo{Run: id})

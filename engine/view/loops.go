@@ -31,3 +31,6 @@ func (l *loop) state() LoopState { return LoopState{l.Counter, l.last} }
 
 // ItemsOf gives all items of a source whatever their status, in order of ids.
 func (r *Run) ItemsOf(source string) []feedback.Item { return r.ledger.Of(source) }
+
+// Items gives all items of the run whatever their status, in order of ids.
+func (r *Run) Items() []feedback.Item { return r.ledger.Items() }
