@@ -81,7 +81,7 @@ func (t *try) cacheKey() (string, error) {
 	b, err := json.Marshal(cacheKey{
 		Format: cacheFormat, Node: &n, Inputs: t.s.Inputs, Env: t.s.Env, With: t.s.With, Dir: t.s.Dir,
 		Prompt: t.s.Prompt, Brief: t.s.Brief, Items: t.s.OpenItems, Tree: t.s.Base,
-		Clean: t.d.opt.CleanEnv, Outside: t.d.reports,
+		Clean: t.d.opt.CleanEnv, Outside: t.d.Excluded(),
 	})
 	if err != nil {
 		return "", fmt.Errorf("naming what a cache keeps: %w", err)

@@ -2,9 +2,7 @@ package driver
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -43,6 +41,7 @@ type derived struct {
 	log   bytes.Buffer          // lines that are not written yet
 
 	touched []string // sources whose state file is to be written
+	refine  *refining
 
 	built   bool // the files are this process's own
 	dirty   bool
@@ -56,15 +55,19 @@ type pairState struct {
 	action feedback.Action
 }
 
-func newDerived(p *plan.Plan, dir string) *derived {
-	return &derived{dir: dir, view: view.New(p), pairs: map[string]*pairState{}}
+// newDerived returns the derived files of a run of p, in its folder; the workspace and whom to warn are for those of
+// refine loops.
+func newDerived(p *plan.Plan, dir, workspace string, warn func(format string, args ...any)) *derived {
+	return &derived{dir: dir, view: view.New(p), pairs: map[string]*pairState{}, refine: newRefining(p, dir, workspace, warn)}
 }
 
 // apply folds the records of a step.
 func (w *derived) apply(at step.Instant, recs []step.Record) {
+	w.refine.begin()
 	for _, r := range recs {
 		w.view.Apply(at, r)
 		w.follow(at, r)
+		w.refine.apply(at, r)
 	}
 	w.dirty = w.dirty || len(recs) > 0
 }
@@ -177,7 +180,7 @@ func (w *derived) writeFeedback() error {
 		}
 		w.log.Reset()
 	}
-	if len(w.touched) > 0 {
+	if len(w.touched) > 0 || w.refine.hasTodo() {
 		// A stage may have cleared it away; that is no reason to stop the run.
 		if err := os.Mkdir(filepath.Join(w.dir, SessionDir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return w.failed(SessionDir, err)
@@ -199,16 +202,19 @@ func (w *derived) writeFeedback() error {
 		}
 	}
 	w.touched = w.touched[:0]
-	return nil
+	if name, err := w.refine.writeTodo(); err != nil {
+		return w.failed(name, err)
+	}
+	return w.refine.writeFiles()
 }
 
 // dueAt says when run.json is to be written next, if it is.
 func (w *derived) dueAt() (time.Time, bool) { return w.written.Add(writePause), w.dirty }
 
 // tick writes run.json and status.json if they are due. A new status of the run is told at once: who lists
-// runs believes a file that says "paused".
+// runs believes a file that says "paused". So is what is entered in a list of attempts.
 func (w *derived) tick(now time.Time) error {
-	if at, dirty := w.dueAt(); !dirty || now.Before(at) && w.status == w.view.Status() {
+	if at, dirty := w.dueAt(); !dirty || now.Before(at) && w.status == w.view.Status() && !w.refine.entered {
 		return nil
 	}
 	w.written = now
@@ -234,53 +240,8 @@ func (w *derived) flush() error {
 	if err := journal.WriteFile(filepath.Join(w.dir, StatusFile), b, false); err != nil {
 		return w.failed(StatusFile, err)
 	}
-	w.dirty, w.status = false, w.view.Status()
+	w.dirty, w.status, w.refine.entered = false, w.view.Status(), false
 	return nil
-}
-
-// StatusHead is what stands in status.json before its stages.
-type StatusHead struct {
-	Version    int           `json:"version"`
-	Run        string        `json:"run"`
-	Pipeline   string        `json:"pipeline"`
-	TaskID     string        `json:"task_id"`
-	Status     string        `json:"status"`
-	Reason     string        `json:"reason,omitempty"`
-	StartedAt  *step.Instant `json:"started_at"`
-	FinishedAt *step.Instant `json:"finished_at"`
-}
-
-// StatusStages stands between the head and the stages of status.json: who wants the head alone cuts there.
-const StatusStages = `,"stages":`
-
-// statusFile is status.json: where the run and each stage stand, and nothing else.
-func (w *derived) statusFile() ([]byte, error) {
-	info := w.view.Info()
-	head := StatusHead{Version: 1, Run: info.Run, Pipeline: info.Pipeline, TaskID: info.TaskID,
-		Status: w.view.StatusWord(), Reason: w.view.Reason()}
-	if at := w.view.Started(); at != 0 {
-		head.StartedAt = &at
-	}
-	if at := w.view.Finished(); at != 0 {
-		head.FinishedAt = &at
-	}
-	b, err := json.Marshal(head)
-	if err != nil {
-		return nil, err
-	}
-	b = append(append(b[:len(b)-1], StatusStages...), '{')
-	for i, path := range w.view.Paths() {
-		name, err := json.Marshal(path)
-		if err != nil {
-			return nil, err
-		}
-		if i > 0 {
-			b = append(b, ',')
-		}
-		status, _ := w.view.StageStatus(path)
-		b = fmt.Appendf(append(b, name...), `:{"status":%q}`, status)
-	}
-	return append(b, "}}\n"...), nil
 }
 
 // failed names the file whole: who makes space must find the disk.

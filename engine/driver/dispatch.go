@@ -107,6 +107,12 @@ func (t *try) run(ctx context.Context) (step.StageEnded, error) {
 			return failed(stage.PermissionDenied, "the report %q of an earlier try can't be removed: %v", path, err), nil
 		}
 	}
+	if refused, err := t.clearFeedbackFile(); refused != nil || err != nil {
+		if refused == nil {
+			refused = &step.StageEnded{}
+		}
+		return *refused, err
+	}
 	dir, refused := t.resolveDir()
 	if refused != nil {
 		return *refused, nil

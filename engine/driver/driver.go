@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"example.com/pipe/engine/journal"
@@ -49,7 +50,7 @@ type Driver struct {
 	kinds   map[string]stage.Kind
 	derived *derived
 	parents *parents
-	reports []string // paths of reports, which are no part of the tree
+	reports atomic.Pointer[[]string] // paths of reports, which are no part of the tree; workers read it
 
 	seq     int64        // of the last line
 	last    step.Instant // of the last step: time does not run backwards within a run
@@ -93,7 +94,6 @@ type timer struct {
 func New(opt Options) *Driver {
 	d := &Driver{
 		opt:     opt,
-		reports: append(reportPaths(&opt.Plan.Graph), opt.Exclude...),
 		env:     append(baseEnviron(opt.Environ, opt.CleanEnv), outerRuns(opt.Environ)...),
 		kinds:   make(map[string]stage.Kind, len(opt.Kinds)),
 		running: map[string]context.CancelCauseFunc{},
@@ -104,7 +104,8 @@ func New(opt Options) *Driver {
 		d.kinds[k.Name] = k
 	}
 	d.parents = newParents(opt.Dir, &opt.Plan.Graph)
-	d.derived = newDerived(opt.Plan, opt.Dir)
+	d.derived = newDerived(opt.Plan, opt.Dir, opt.Workspace.Root, d.warn)
+	d.leaveOut(append(reportPaths(&opt.Plan.Graph), opt.Exclude...))
 	return d
 }
 
@@ -120,14 +121,29 @@ func (d *Driver) Fold(l journal.Line) {
 	d.derived.apply(l.At, l.Records)
 }
 
-// note takes the run's names from its first record.
+// note takes from the records what workers must know: the run's names, and what is no part of the tree.
 func (d *Driver) note(recs []step.Record) {
-	if len(recs) == 0 || d.info.Run != "" {
-		return
+	for _, r := range recs {
+		switch r := r.(type) {
+		case step.RunStarted:
+			d.info = r.Run
+		case step.StageStarted:
+			if r.FeedbackFile != "" {
+				d.leaveOut(feedbackFiles(r.FeedbackFile))
+			}
+		}
 	}
-	if r, ok := recs[0].(step.RunStarted); ok {
-		d.info = r.Run
+}
+
+// leaveOut makes files no part of the tree.
+func (d *Driver) leaveOut(files []string) {
+	out := d.Excluded()
+	for _, f := range files {
+		if !slices.Contains(out, f) {
+			out = append(out, f)
+		}
 	}
+	d.reports.Store(&out)
 }
 
 // Stopped says that Run was ended from outside before the run was over or waited. The run can be resumed.
@@ -162,7 +178,12 @@ func (d *Driver) warn(format string, args ...any) {
 }
 
 // Excluded gives the files and folders of the workspace that are no part of the tree, relative to its root.
-func (d *Driver) Excluded() []string { return slices.Clone(d.reports) }
+func (d *Driver) Excluded() []string {
+	if out := d.reports.Load(); out != nil {
+		return slices.Clone(*out)
+	}
+	return nil
+}
 
 // sessionDir holds the state files of the feedback loops.
 func (d *Driver) sessionDir() string { return filepath.Join(d.opt.Dir, SessionDir) }

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,6 +52,9 @@ func (d *Driver) environ(s *step.StageStarted, f *folder) []string {
 		if !strings.HasPrefix(name, "PIPE_") {
 			out = append(out, name+"="+text(v))
 		}
+	}
+	if s.FeedbackFile != "" {
+		out = append(out, "PIPE_FEEDBACK_FILE="+filepath.Join(d.opt.Workspace.Root, filepath.FromSlash(s.FeedbackFile)))
 	}
 	return append(out,
 		"PIPE_RUN_ID="+d.info.Run,

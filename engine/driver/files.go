@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
+	"syscall"
 
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/step"
@@ -16,7 +19,7 @@ import (
 // readTree reads the state of the workspace, and what differs from the tree named, if one is.
 func (d *Driver) readTree(ctx context.Context, since string) (step.Tree, error) {
 	ws := d.opt.Workspace
-	tree, err := ws.Read(ctx, workspace.ReadOptions{Exclude: d.reports})
+	tree, err := ws.Read(ctx, workspace.ReadOptions{Exclude: d.Excluded()})
 	if err != nil {
 		return step.Tree{}, fmt.Errorf("reading the state of the workspace: %w", err)
 	}
@@ -25,17 +28,25 @@ func (d *Driver) readTree(ctx context.Context, since string) (step.Tree, error) 
 		if out.Changed, err = ws.Changed(ctx, since, tree.Hash); err != nil {
 			return step.Tree{}, fmt.Errorf("comparing the workspace with what it was: %w", err)
 		}
+		// What did not count when the other tree was read may not have been known to be none of it.
+		out.Changed = slices.DeleteFunc(out.Changed, func(name string) bool { return slices.Contains(d.Excluded(), name) })
 	}
 	return out, nil
 }
 
-// reportPaths gives where the stages of a graph leave their reports: they are no part of the tree.
+// reportPaths gives where the stages of a graph leave their reports, and refine loops their findings, as far as it is
+// known before the run: they are no part of the tree.
 func reportPaths(g *plan.Graph) []string {
 	var out []string
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
 		if p := inWorkspace(n.Feedback); p != "" {
 			out = append(out, p)
+		}
+		if n.Refine != nil && n.Refine.FeedbackFile != nil && n.Refine.FeedbackFile.IsLiteral() {
+			if name, ok := n.Refine.FeedbackFile.Value.(string); ok {
+				out = append(out, feedbackFiles(name)...)
+			}
 		}
 		if n.Body != nil {
 			out = append(out, reportPaths(n.Body)...)
@@ -57,6 +68,57 @@ func inWorkspace(f *plan.Feedback) string {
 		return ""
 	}
 	return f.Path
+}
+
+// tempSuffix is what the name of a file ends in that is not whole yet, beside the file.
+const tempSuffix = ".pipe-tmp"
+
+// feedbackFiles gives the names of a feedback file: its own, and that under which it is written.
+func feedbackFiles(name string) []string {
+	name = path.Clean(name)
+	dir, base := path.Split(name)
+	return []string{name, dir + "." + base + tempSuffix}
+}
+
+// writeInside puts data at this name, which has slashes, below root: whole or not at all, and durable when it
+// returns. Folders are made; no link leads out of root, and one in the file's place gives way to the file.
+func writeInside(root, name string, data []byte) (err error) {
+	r, err := os.OpenRoot(root)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	names := feedbackFiles(name)
+	to, temp := filepath.FromSlash(names[0]), filepath.FromSlash(names[1])
+	if err := r.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	if err := r.Remove(temp); err != nil && !isMissing(err) {
+		return err
+	}
+	f, err := r.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = r.Rename(temp, to)
+	}
+	if err != nil {
+		return errors.Join(err, r.Remove(temp))
+	}
+	dir, err := r.Open(filepath.Dir(to))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := dir.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
+		return err
+	}
+	return nil
 }
 
 // explain says in an author's words why a file that a stage left is not read.

@@ -139,7 +139,7 @@ func (t *try) result(out *stage.Outcome) (*feedback.Result, stage.Class, string)
 		if given, why = t.report(out); given == nil {
 			return nil, bad, why
 		}
-	case t.isValidation():
+	case given == nil && t.isValidation():
 		if given, err = t.ownFile(); err != nil {
 			return nil, bad, err.Error()
 		}

@@ -31,7 +31,17 @@ const maxFileName = 220
 // feedback-{task_id}-{source}-{target}.md. Paths of instances are written with dots ("parent/id[0]" is
 // "parent.id.0"); a name that no file system would take is cut and ends in a number made of all of it.
 func StateFileName(task string, p Pair) string {
-	name := "feedback-" + strings.Join([]string{fileNamePart(task), fileNamePart(p.Source), fileNamePart(p.Target)}, "-")
+	return sessionFile("feedback", task, p.Source, p.Target)
+}
+
+// TodoFileName is the name of the list of attempts of a refined stage in session.current: todo-{stage}.md.
+func TodoFileName(stage string) string { return sessionFile("todo", stage) }
+
+// sessionFile makes a name of words, joined by dashes.
+func sessionFile(name string, words ...string) string {
+	for _, w := range words {
+		name += "-" + fileNamePart(w)
+	}
 	if len(name) > maxFileName {
 		h := fnv.New64a()
 		fmt.Fprint(h, name)
