@@ -30,7 +30,7 @@ func BenchmarkNumbers(b *testing.B) {
 		measure func(*numbers)
 	}{
 		{"stages", benchStages}, {"check", benchCheck}, {"machine", benchMachine}, {"memory", benchMemory},
-		{"version", benchVersion}, {"ps", benchPs},
+		{"version", benchVersion}, {"ps", benchPs}, {"convert", benchConvert},
 	} {
 		if only := os.Getenv("BENCH_ONLY"); only == "" || only == part.name {
 			part.measure(t)

@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"example.com/pipe/engine/expr"
+	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/feedback/convert"
 	"example.com/pipe/engine/value"
 	"example.com/pipe/specs"
 )
@@ -49,6 +51,7 @@ func TestDocTables(t *testing.T) {
 	tables := []table{
 		{"language.md", "functions", functionTable()},
 		{"language.md", "kinds", kindTables()},
+		{"feedback.md", "formats", formatTable()},
 		{"running.md", "exit-codes", "```text\n" + exitCodesText + "```\n"},
 	}
 	for _, s := range specs.Reference() {
@@ -112,6 +115,44 @@ func kindTables() string {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` |\n", f.Name, cell(typ), cell(doc), cell(f.Example))
 		}
 		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// formatTable is what is declared of the formats of reports, and what becomes of their tools' words.
+func formatTable() string {
+	var b strings.Builder
+	b.WriteString("| format | what it is | read from | exit statuses | severity |\n| --- | --- | --- | --- | --- |\n")
+	for _, f := range convert.Formats() {
+		from := "stdout, or `path`"
+		switch {
+		case f == convert.Items:
+			from = "`PIPE_FEEDBACK`, or `path`"
+		case convert.NeedsFile(f):
+			from = "`path`, which is required"
+		case f == convert.GoVet, f == convert.Lines:
+			from = "stdout and stderr, or `path`"
+		}
+		var statuses, words []string
+		codes, _ := convert.Defaults(f)
+		for _, c := range codes {
+			statuses = append(statuses, strconv.Itoa(c))
+		}
+		if codes == nil {
+			statuses = []string{"any"}
+		}
+		mapping, open := convert.Mapping(f)
+		for _, w := range mapping {
+			becomes := w.Severity.String()
+			if w.Severity == feedback.UnknownSeverity {
+				becomes = "no item"
+			}
+			words = append(words, "`"+w.Word+"` "+becomes)
+		}
+		if open {
+			words = append(words, "others as `"+convert.OtherWord(f)+"`")
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", f, cell(convert.Doc(f)), from, strings.Join(statuses, ", "), strings.Join(words, ", "))
 	}
 	return b.String()
 }

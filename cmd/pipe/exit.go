@@ -20,7 +20,7 @@ const (
 const exitCodesText = `The exit status of pipe:
 
   0    success
-  1    the run failed or was cancelled, check found errors, or an answer was refused
+  1    the run failed or was cancelled, check found errors, an answer was refused, or a report is of no review
   2    wrong usage, or there is no such run, stage, pipeline or output
   3    a failure of pipe's own, such as a full disk or a damaged journal
   4    the run is paused, or waits for a person
