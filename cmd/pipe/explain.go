@@ -23,8 +23,8 @@ func newExplainCmd(a *app) *cobra.Command {
 		Use:   "explain NAME|FILE",
 		Short: "Say what a pipeline will do: inputs, order, loops, and how often each stage can run",
 		Long: "Says what follows from a pipeline before it runs: its inputs, the order of its stages and which run side by\n" +
-			"side, the loops with the rules that end them, whom it asks, and the greatest number of runs of each stage as\n" +
-			"long as no person grants more.",
+			"side, the loops with the rules that end them, what becomes of the findings of tools, whom it asks, how what was\n" +
+			"done is undone, and the greatest number of runs of each stage as long as no person grants more.",
 		Example: "  pipe explain full-feature\n  pipe explain ./ci.yaml --json",
 		Args:    between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -1,6 +1,7 @@
 // Package explain says what a pipeline will do before it runs: what it takes and gives, in which order its
-// stages may start and which side by side, which loops send work back and when they end, whom it asks, and how
-// often each stage can run at the most.
+// stages may start and which side by side, which loops send work back and by which rules they end, what the words of
+// tools for how severe a finding is become, whom it asks, how what stages did is undone, and how often each stage can run
+// at the most.
 //
 // Words: a step is a set of stages none of which needs another of the set, each as early as its needs allow; the
 // stages of a step may run side by side. A bound is the greatest number of runs without what a person grants.

@@ -1,12 +1,10 @@
 package explain
 
 import (
-	"slices"
-	"strconv"
+	"fmt"
 	"strings"
 
 	"example.com/pipe/engine/check"
-	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/value"
 )
@@ -23,6 +21,7 @@ type Pipeline struct {
 	Graph
 	Escalation *Escalation `json:"escalation,omitempty"`
 	Routing    string      `json:"routing_contract,omitempty"` // what is asked at every routing
+	Task       *Task       `json:"task,omitempty"`
 }
 
 // Graph is the stages of a pipeline.
@@ -56,6 +55,10 @@ type Stage struct {
 	Contract    string   `json:"contract,omitempty"`
 	Approval    *Asking  `json:"approval,omitempty"`
 	AfterError  bool     `json:"continue_on_error,omitempty"`
+	Discovery   bool     `json:"discovery,omitempty"` // it gets the task
+	Report      *Report  `json:"report,omitempty"`
+	Refine      *Refine  `json:"refine,omitempty"`
+	Rollback    *Undoing `json:"rollback,omitempty"`
 
 	Bound
 
@@ -76,23 +79,6 @@ type Asking struct {
 	Timeout   string   `json:"timeout,omitempty"`
 	OnTimeout string   `json:"on_timeout,omitempty"`
 	OnReject  string   `json:"on_reject"`
-}
-
-// Loop is a loop that sends work back.
-type Loop struct {
-	Source        string   `json:"source"`
-	Target        string   `json:"target"`
-	MaxIterations int      `json:"max_iterations"`
-	OnExhausted   string   `json:"on_exhausted"`        // escalate, fail, or findings: of the stage around it
-	OnReject      bool     `json:"on_reject,omitempty"` // it is taken when a person rejects
-	Again         []string `json:"runs_again"`          // what runs again with the target, in order
-	Rules         []Rule   `json:"rules"`
-}
-
-// Rule is a rule by which a loop ends before its findings are gone.
-type Rule struct {
-	Name string `json:"name"` // as records spell it
-	Text string `json:"text"`
 }
 
 // Escalation is what follows when a person is asked to decide.
@@ -126,6 +112,9 @@ func Explain(p *plan.Plan) *Pipeline {
 	}
 	if p.Routing != nil {
 		out.Routing = p.Routing.Name
+	}
+	if p.Task != nil {
+		out.Task = task(p.Task)
 	}
 	all := setting{bounds: check.Bounds(&p.Graph), around: check.Bound{Runs: 1}}
 	if p.Unattended {
@@ -194,18 +183,28 @@ func (s setting) graph(g *plan.Graph) *Graph {
 func explainStage(g *plan.Graph, i int) Stage {
 	n := &g.Nodes[i]
 	s := Stage{ID: n.ID, Role: n.Role.String(), Description: n.Description, Kind: n.Kind, Runs: runs(n), Needs: []string{},
-		Writes: n.Writes && n.Body == nil, Contract: n.Contract, AfterError: n.ContinueOnError}
+		Writes: n.Writes && n.Body == nil, Contract: n.Contract, AfterError: n.ContinueOnError,
+		Discovery: n.Discovery, Report: report(n.Feedback)}
 	if n.Body != nil {
 		s.Kind = "pipeline"
 	}
 	for _, need := range n.Needs {
 		s.Needs = append(s.Needs, g.Nodes[need].ID)
 	}
-	if n.When != nil {
+	if n.When != nil && (n.Loop == nil || !n.Loop.Self) { // that of a part is that its stage has succeeded
 		s.When = written(n.When)
 	}
 	if f := n.ForEach; f != nil {
 		s.ForEach = f.As + " in " + itemsText(&f.Items)
+	}
+	if r := n.Refine; r != nil {
+		s.Refine = &Refine{Name: r.Name}
+		if r.FeedbackFile != nil {
+			s.Refine.File = templateText(r.FeedbackFile)
+		}
+	}
+	if r := n.Rollback; r != nil {
+		s.Rollback = &Undoing{r.Strategy.String(), r.Description, r.Run}
 	}
 	if a := n.Approval; a != nil {
 		s.Approval = &Asking{Approvers: a.Approvers, OnReject: plan.RejectFails.String()}
@@ -255,70 +254,32 @@ func itemsText(t *plan.Template) string {
 	return "a list"
 }
 
-// runs says what a stage runs: a script, the name of an agent, plugin or pipeline.
+// configValue gives a value of a stage's config; nil where there is none.
+func configValue(n *plan.Node, key string) value.Value {
+	v, _ := n.Config.Get(key)
+	return v
+}
+
+// runs says what a stage runs: a script, the name of an agent, plugin or pipeline, the names of verifiers.
 func runs(n *plan.Node) string {
 	if n.Body != nil {
 		return n.Pipeline
 	}
+	if list, ok := configValue(n, "commands").(value.List); ok {
+		var names []string
+		for _, c := range list {
+			if o, ok := c.(*value.Object); ok {
+				if name, ok := o.Get("name"); ok {
+					names = append(names, fmt.Sprint(name))
+				}
+			}
+		}
+		return strings.Join(names, ", ")
+	}
 	for _, key := range []string{"name", "script"} {
-		v, _ := n.Config.Get(key)
-		if text, ok := v.(string); ok && text != "" {
+		if text, ok := configValue(n, key).(string); ok && text != "" {
 			return strings.TrimSpace(text)
 		}
 	}
 	return ""
-}
-
-func (s setting) loop(g *plan.Graph, i int) Loop {
-	l := g.Nodes[i].Loop
-	out := Loop{Source: g.Nodes[i].ID, Target: g.Nodes[l.Target].ID, MaxIterations: l.MaxIterations,
-		OnExhausted: l.OnExhausted.String(), OnReject: l.OnReject, Again: []string{}, Rules: rules(g, i)}
-	if s.exhausted != "" && l.OnExhausted != plan.FailRun {
-		out.OnExhausted = s.exhausted
-	}
-	behind := downstream(g, l.Target)
-	if l.Rerun == plan.Path {
-		way := upstream(g, i)
-		for n := range behind {
-			behind[n] = behind[n] && (way[n] || n == i)
-		}
-	}
-	for _, n := range g.Order() {
-		if behind[n] {
-			out.Again = append(out.Again, g.Nodes[n].ID)
-		}
-	}
-	return out
-}
-
-// rules gives the rules of a loop, in the order in which they are asked.
-func rules(g *plan.Graph, i int) []Rule {
-	l := g.Nodes[i].Loop
-	var out []Rule
-	if g.Nodes[l.Target].Body == nil {
-		out = append(out, Rule{feedback.ReasonNoChange, "the target was sent work and left the tree and its outputs as they were"})
-	}
-	return append(out, Rule{feedback.ReasonIterationCap, "blocking items are open after iteration " + strconv.Itoa(l.MaxIterations)})
-}
-
-func downstream(g *plan.Graph, from int) []bool {
-	out := make([]bool, len(g.Nodes))
-	for _, i := range g.Order() {
-		out[i] = slices.ContainsFunc(g.Nodes[i].Needs, func(n int) bool { return n == from || out[n] })
-	}
-	return out
-}
-
-func upstream(g *plan.Graph, from int) []bool {
-	out := make([]bool, len(g.Nodes))
-	order := g.Order()
-	for _, i := range slices.Backward(order) {
-		if i != from && !out[i] {
-			continue
-		}
-		for _, n := range g.Nodes[i].Needs {
-			out[n] = true
-		}
-	}
-	return out
 }

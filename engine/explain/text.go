@@ -14,6 +14,7 @@ func (p *Pipeline) Text(width int) string {
 	t.head(p)
 	t.inputs(p.Inputs)
 	t.graph(&p.Graph, "")
+	t.undoing(p)
 	t.people(p)
 	if len(p.Outputs) > 0 {
 		t.section("outputs of the run")
@@ -47,6 +48,9 @@ func (t *page) head(p *Pipeline) {
 	}
 	if p.Description != "" {
 		t.line("for        " + view.OneLine(p.Description))
+	}
+	if k := p.Task; k != nil {
+		t.line("task       " + view.OneLine(k.text()))
 	}
 	if p.Workspace != "in_place" {
 		t.line("workspace  a git worktree of the run's own, whose branch is kept")
@@ -108,6 +112,7 @@ func (t *page) graph(g *Graph, of string) {
 	}
 	t.table(rows)
 	t.loops(g)
+	t.reports(g)
 	for i := range g.Stages {
 		if in := g.Stages[i].Inside; in != nil {
 			t.graph(in, "\""+view.OneLine(of+g.Stages[i].ID)+"\", which runs the pipeline "+view.OneLine(g.Stages[i].Runs))
@@ -167,6 +172,11 @@ func (s *Stage) notes() string {
 	add(s.Approval != nil, "asks a person first")
 	add(s.Writes, "has the workspace alone")
 	add(s.Contract != "", "contract "+s.Contract)
+	add(s.Discovery, "is given the task")
+	if s.Refine != nil {
+		add(true, "validates the refine loop "+s.Refine.Name)
+		add(s.Refine.File != "", "findings in "+s.Refine.File)
+	}
 	add(s.AfterError, "the run goes on if it fails")
 	return strings.Join(out, "; ")
 }
@@ -179,8 +189,11 @@ func (t *page) loops(g *Graph) {
 	for i := range g.Loops {
 		l := &g.Loops[i]
 		why := ""
-		if l.OnReject {
+		switch {
+		case l.OnReject:
 			why = ", when a person rejects it"
+		case l.Self:
+			why = ", anew each time that something else makes " + view.OneLine(l.Target) + " run"
 		}
 		t.line(fmt.Sprintf("  %s -> %s, up to %s%s", view.OneLine(l.Source), view.OneLine(l.Target), times(l.MaxIterations, "iteration"), why))
 		t.line("    runs again: " + view.OneLine(strings.Join(l.Again, ", ")))
@@ -194,62 +207,11 @@ func (t *page) loops(g *Graph) {
 		for _, r := range l.Rules {
 			t.line(fmt.Sprintf("    %s: %s -> %s", r.Name, r.Text, end))
 		}
-	}
-}
-
-// people says whom the run asks beside, and what holds without an answer.
-func (t *page) people(p *Pipeline) {
-	var lines []string
-	asking(&p.Graph, "", func(path string, a *Asking) {
-		text := "  " + view.OneLine(path) + " asks before it starts"
-		if len(a.Approvers) > 0 {
-			text += ", " + view.OneLine(strings.Join(a.Approvers, ", ")) + " may answer"
+		if l.RatchetFrom > 0 {
+			t.line(fmt.Sprintf("    ratchet_from: from iteration %d on an item that is new blocks only on lines changed since the last review", l.RatchetFrom))
 		}
-		switch {
-		case a.Timeout != "":
-			text += fmt.Sprintf("; without an answer in %s: %s", a.Timeout, a.OnTimeout)
-		case p.Unattended && a.OnTimeout != "":
-			text += "; nobody is there, so it counts as: " + a.OnTimeout
-		}
-		lines = append(lines, text+"; a rejection: "+rejection(a.OnReject))
-	})
-	if e := p.Escalation; e != nil {
-		if e.Timeout != "" {
-			lines = append(lines, fmt.Sprintf("  an escalation that nobody decides in %s: %s", e.Timeout, e.OnTimeout))
-		}
-		for _, run := range e.Notify {
-			line, _, _ := strings.Cut(strings.TrimSpace(run), "\n")
-			lines = append(lines, "  an escalation is told by: "+view.OneLine(line))
-		}
-	}
-	if len(lines) == 0 {
-		return
-	}
-	t.section("people")
-	for _, l := range lines {
-		t.line(l)
-	}
-}
-
-func rejection(word string) string {
-	switch word {
-	case "skip":
-		return "the stage is skipped"
-	case "return":
-		return "the work goes back"
-	}
-	return "the stage fails"
-}
-
-// asking visits the approvals of a graph and of the pipelines inside it.
-func asking(g *Graph, prefix string, visit func(path string, a *Asking)) {
-	for i := range g.Stages {
-		s := &g.Stages[i]
-		if s.Approval != nil {
-			visit(prefix+s.ID, s.Approval)
-		}
-		if s.Inside != nil {
-			asking(s.Inside, prefix+s.ID+"/", visit)
+		if len(l.Off) > 0 {
+			t.line("    off: " + strings.Join(l.Off, ", "))
 		}
 	}
 }

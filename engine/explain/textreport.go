@@ -1,0 +1,110 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"example.com/pipe/engine/feedback/convert"
+	"example.com/pipe/engine/view"
+)
+
+// reports says what the words of tools for how severe a finding is become.
+func (t *page) reports(g *Graph) {
+	var lines []string
+	for i := range g.Stages {
+		s := &g.Stages[i]
+		if s.Report == nil || s.Report.Format == convert.Items && !s.Report.changed() {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("  %s reads %s: %s", view.OneLine(s.ID), s.Report.Format, view.OneLine(s.Report.text())))
+	}
+	if len(lines) == 0 {
+		return
+	}
+	t.section("reports: what a tool's word for how severe a finding is becomes")
+	for _, l := range lines {
+		t.line(l)
+	}
+}
+
+func (r *Report) changed() bool {
+	for _, w := range r.Words {
+		if w.Default != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Report) text() string {
+	var out []string
+	for _, w := range r.Words {
+		text := w.Word + " -> " + w.Severity
+		if w.Severity == "none" {
+			text = w.Word + " -> no finding"
+		}
+		if w.Default != "" {
+			text += " (overridden, else " + w.Default + ")"
+		}
+		out = append(out, text)
+	}
+	if r.Other != "" {
+		out = append(out, "other words as "+r.Other)
+	}
+	return strings.Join(out, ", ")
+}
+
+// text is the task on one line.
+func (k *Task) text() string {
+	out := k.Key
+	switch {
+	case k.BodyFile != "":
+		out += ", in " + k.BodyFile
+	case k.Body != "":
+		line, _, more := strings.Cut(strings.TrimSpace(k.Body), "\n")
+		if out += ": " + line; more {
+			out += " …"
+		}
+	}
+	if len(k.Repos) > 0 {
+		out += ", of " + strings.Join(k.Repos, ", ")
+	}
+	return out
+}
+
+// undoing says how what the stages did is undone.
+func (t *page) undoing(p *Pipeline) {
+	var lines []string
+	undone(&p.Graph, "", func(path string, u *Undoing) {
+		text := "  " + view.OneLine(path) + ": " + u.Strategy
+		if line, _, more := strings.Cut(strings.TrimSpace(u.Run), "\n"); line != "" {
+			if text += " " + view.OneLine(line); more {
+				text += " …"
+			}
+		}
+		if u.Description != "" {
+			text += ", " + view.OneLine(u.Description)
+		}
+		lines = append(lines, text)
+	})
+	if len(lines) == 0 {
+		return
+	}
+	t.section("rollbacks, when the run fails: of the stages that were started, the last one first")
+	for _, l := range lines {
+		t.line(l)
+	}
+}
+
+// undone visits the rollbacks of a graph and of the pipelines inside it.
+func undone(g *Graph, prefix string, visit func(path string, u *Undoing)) {
+	for i := range g.Stages {
+		s := &g.Stages[i]
+		if s.Rollback != nil {
+			visit(prefix+s.ID, s.Rollback)
+		}
+		if s.Inside != nil {
+			undone(s.Inside, prefix+s.ID+"/", visit)
+		}
+	}
+}
