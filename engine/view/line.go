@@ -41,6 +41,14 @@ func (l *line) text(key, s string) *line {
 	return l
 }
 
+// whole adds a pair whose text holds a command: cut, it would do something else.
+func (l *line) whole(key, s string) *line {
+	if s != "" {
+		l.b.WriteString(" " + key + "=" + wordOf(s, longText))
+	}
+	return l
+}
+
 // number adds a pair; 0 adds none.
 func (l *line) number(key string, n int) *line {
 	if n != 0 {
@@ -132,7 +140,7 @@ func (l *line) run(rec step.Record) bool {
 	case step.RollbackStarted:
 		l.say(rec.Stage, "rollback_started").text("strategy", rec.Strategy)
 	case step.RollbackFinished:
-		l.say(rec.Stage, "rollback_finished").text("class", rec.Class).text("message", rec.Message).
+		l.say(rec.Stage, "rollback_finished").text("class", rec.Class).whole("message", rec.Message).
 			text("recovery", rec.Recovery).list("files", rec.Files)
 	case step.NotifyStarted:
 		l.say(rec.Escalation, "notify_started").text("run", rec.Run)
@@ -204,6 +212,9 @@ func (l *line) review(rec step.Record) bool {
 	case step.ItemOpened:
 		l.say(rec.Item.ID, "opened").text("severity", rec.Item.Severity.String()).
 			list("source", rec.Item.Sources).text("at", place(&rec.Item)).text("description", rec.Item.Description)
+		if rec.Item.Ratcheted {
+			l.text("rule", "ratchet_from")
+		}
 	case step.ItemChanged:
 		l.say(rec.Item.ID, rec.Item.Status.String()).number("iteration", rec.Item.StatusRound).
 			text("by", rec.Item.By).text("reason", rec.Item.Reason)

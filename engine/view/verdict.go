@@ -24,7 +24,7 @@ func (r explainer) exhausted(s *stage) string {
 	return ""
 }
 
-// receivedReason says what a review gave.
+// receivedReason says what a review gave, and what of it would block but for the rule ratchet_from.
 func (r explainer) receivedReason(rec *step.FeedbackReceived) string {
 	text := fmt.Sprintf("it gave %s, %d blocking", count(rec.Items, "item"), rec.Blocking)
 	if rec.Disputed > 0 {
@@ -32,6 +32,15 @@ func (r explainer) receivedReason(rec *step.FeedbackReceived) string {
 	}
 	if names := learnt(rec.Diagnosis); len(names) > 0 {
 		text += ", with " + strings.Join(names, ", ")
+	}
+	var late []string
+	for _, item := range r.ledger.Of(rec.Source) {
+		if item.Ratcheted && item.FirstRound == rec.Round {
+			late = append(late, item.ID)
+		}
+	}
+	if len(late) > 0 {
+		text += "; rule ratchet_from: " + r.itemTexts(late) + " would block, but came late and not on lines that had changed"
 	}
 	return text
 }
@@ -100,7 +109,7 @@ func (r explainer) ruleText(s *stage, rule string) string {
 		return ", its iterations are used up"
 	case feedback.ReasonNoChange:
 		return ", the target left the workspace and its outputs as they were"
-	case "same_item":
+	case feedback.ReasonSameItem:
 		return fmt.Sprintf(", an item was not fixed in %s in a row", count(max(c.SameItem, 1), "round"))
 	case feedback.ReasonDisputed:
 		return fmt.Sprintf(", the target disputed an item %s", count(max(c.Disputed, 1), "time"))
