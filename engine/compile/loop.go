@@ -79,7 +79,7 @@ func (c *compiler) loop(i int) {
 	out.OnExhausted = fixed.PickWord(defaultOnExhausted, def.OnExhausted, l.OnExhausted)
 	out.Rerun = fixed.PickWord(defaultRerun, def.Rerun, l.Rerun)
 	out.OnReject = key == "on_reject"
-	out.Convergence = fixed.Convergence(def.Convergence, l.Convergence)
+	out.Convergence = fixed.Convergence(c.kindConvergence(s), def.Convergence, l.Convergence)
 	if out.Target < 0 {
 		return
 	}

@@ -155,6 +155,7 @@ func (t *try) result(out *stage.Outcome) (*feedback.Result, stage.Class, string)
 	}
 	normal, err := feedback.Normalise(*given, feedback.Context{
 		Root: t.root(), Dir: t.dir, Agent: t.agent(), LineText: linesOf(t.root()),
+		Placed: out.Diagnosis != nil,
 	})
 	if err != nil {
 		return nil, bad, fmt.Sprintf("items in %s: %v", t.where(), err)

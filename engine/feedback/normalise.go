@@ -21,6 +21,9 @@ type Context struct {
 	// LineText gives the text of a line of a file, empty if there is none; line 0 asks for none. With it
 	// each item without a fingerprint gets one, so that a waiver ends when its line changes. May be nil.
 	LineText func(file string, line int) string
+	// Placed says that the items say themselves where they are: no line is looked for in their descriptions, which
+	// quote what others wrote.
+	Placed bool
 }
 
 // ItemError says which entry of a result can't be read, and why.
@@ -97,7 +100,7 @@ func normaliseItem(index int, in *Item, c Context) (Item, error) {
 	}
 	if why != "" {
 		item.Line = 0 // it is a line of the file that was dropped
-	} else if item.Line == 0 {
+	} else if item.Line == 0 && !c.Placed {
 		item.Line = lineIn(item.Description, item.File)
 	}
 	if item.SourceAgent == "" {

@@ -310,3 +310,12 @@ func TestReadResultRefuses(t *testing.T) {
 		})
 	}
 }
+
+// TestPlacedItems: a description that quotes somebody says no more where its item is.
+func TestPlacedItems(t *testing.T) {
+	in := feedback.Result{Items: []feedback.Item{{Severity: feedback.Blocking, Description: "it said: line 7 of a.go:9"}, {Severity: feedback.Blocking, File: "b.go", Line: 3, Description: "line 7"}}}
+	out, err := feedback.Normalise(in, feedback.Context{Placed: true})
+	if err != nil || out.Items[0].Line != 0 || out.Items[1].Line != 3 {
+		t.Errorf("%+v, %v", out.Items, err)
+	}
+}

@@ -26,9 +26,10 @@ type Kind struct {
 	Given  string  // the key of its config that a process finds as config in PIPE_INPUT; "": all of it
 	Called string  // the key of its config that a process finds as kind there; "": the kind's own name
 
-	Outputs []Field // that it gives whenever it succeeds: a stage has them without declaring them
-	Check   func(*CheckPass)
-	Run     func(context.Context, *Call) (Outcome, error)
+	Outputs   []Field // that it gives whenever it succeeds: a stage has them without declaring them
+	Elsewhere bool    // what it judges does not lie in the workspace, so that a target may act and leave its tree as it was
+	Check     func(*CheckPass)
+	Run       func(context.Context, *Call) (Outcome, error)
 }
 
 // Field declares a key of a kind's config.
@@ -91,6 +92,7 @@ type Call struct {
 
 	Envelope  *envelope.Envelope       // with work that is sent to the stage; nil: none is
 	Discovery *envelope.DiscoveryInput // of a stage that only looks around
+	Validates bool                     // what a refine loop made: its answer may say PASS or FAIL
 
 	Env       []string  // the whole environment, PIPE_ variables included
 	Dir       string    // absolute; inside the workspace

@@ -37,7 +37,8 @@ func NewAssemble(starter *proc.Starter) stage.Kind {
 					"conflicts is the one to work on",
 				Example: "./bin/my-agent"},
 		},
-		Outputs: outputs(),
+		Outputs:   outputs(),
+		Elsewhere: true,
 		Check: func(p *stage.CheckPass) {
 			checker.Config(p, keyFix)
 			checkBranches(p)

@@ -78,9 +78,10 @@ func New(starter *proc.Starter) stage.Kind {
 				Example: "./bin/resolve"},
 			{Name: keyMessage, Type: value.Of(value.String), Doc: "of the commit; by default it names both branches", Example: "Add the cart"},
 		},
-		Outputs: outputs(),
-		Check:   func(p *stage.CheckPass) { checker.Config(p, keyResolve) },
-		Run:     r.merge,
+		Outputs:   outputs(),
+		Elsewhere: true,
+		Check:     func(p *stage.CheckPass) { checker.Config(p, keyResolve) },
+		Run:       r.merge,
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/feedback/taskfile"
 	"example.com/pipe/engine/proc"
 	"example.com/pipe/engine/stage"
 	"example.com/pipe/engine/value"
@@ -39,9 +40,12 @@ type Stdout struct {
 	Log    string // the file that holds all of it
 	Who    string // wrote it, for messages: "the agent"
 	Stage  string // whose answer it is
+
+	Validates bool // it may say PASS or FAIL, with findings under critical, warnings and suggestions
 }
 
-// Answer reads the one JSON object of outputs, summary, feedback_items, replies and prior. What it says about
+// Answer reads the one JSON object of outputs, summary, feedback_items, replies and prior, or, of what validates, of
+// outputs, status, summary, critical, warnings and suggestions. What it says about
 // items is told apart from the rest: a review that can't be read did not take place. The error is a failure
 // of ours.
 func (s Stdout) Answer() (stage.Outcome, error) {
@@ -57,9 +61,9 @@ func (s Stdout) Answer() (stage.Outcome, error) {
 	rest := value.NewObject()
 	for name, v := range doc.All() {
 		switch {
-		case !slices.Contains(fields[:], name):
+		case !slices.Contains(fields[:], name) && !(s.Validates && taskfile.IsAnswerField(name)):
 			return s.refuse(stage.Protocol, "'s JSON object has an unknown field %q, expected %s",
-				name, strings.Join(fields[:], ", ")), nil
+				name, s.expected()), nil
 		case name != fieldOutputs:
 			if v != nil {
 				rest.Set(name, v)
@@ -73,12 +77,25 @@ func (s Stdout) Answer() (stage.Outcome, error) {
 	if !saysAnything(rest) {
 		return said, nil
 	}
-	result, err := feedback.ReadResult(rest, s.Stage)
+	read := feedback.ReadResult
+	if s.Validates {
+		read = taskfile.ReadResult
+	}
+	result, err := read(rest, s.Stage)
 	if err != nil {
 		return s.refuse(stage.ReviewUnavailable, "'s items can't be read: %v", err), nil
 	}
 	said.Result = &result
 	return said, nil
+}
+
+// expected names the fields of an answer.
+func (s Stdout) expected() string {
+	names := strings.Join(fields[:], ", ")
+	if s.Validates {
+		names += ", or status, summary, critical, warnings, suggestions"
+	}
+	return names
 }
 
 // Object reads the one JSON object that stdout must be, or gives the outcome of a program that wrote something

@@ -6,15 +6,14 @@ import (
 	"example.com/pipe/engine/compile/fixed"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/stage"
 	"example.com/pipe/engine/value"
+	"example.com/pipe/specs"
 )
 
 // kindOutputs adds the outputs that the kind which a stage names gives, where the stage does not declare them.
 func (c *compiler) kindOutputs(s *stageInfo) {
-	if s.syn.Uses == nil || s.syn.Gate != nil || c.namedPlugin(s.syn.Uses.Value) != nil {
-		return
-	}
-	kind := c.kind(s.syn.Uses.Value)
+	kind := c.usedKind(s)
 	if kind == nil {
 		return
 	}
@@ -34,4 +33,21 @@ func (c *compiler) kindOutputs(s *stageInfo) {
 			d.Related = []diag.Related{{Span: s.syn.Uses.Span, Message: "the kind is named here"}}
 		}
 	}
+}
+
+// kindConvergence gives the rules that the kind which a stage names has for its loop, below those that a document
+// gives; nil for none.
+func (c *compiler) kindConvergence(s *stageInfo) *specs.Convergence {
+	if kind := c.usedKind(s); kind != nil && kind.Elsewhere {
+		return &specs.Convergence{NoChange: &specs.Leaf[bool]{Value: false}}
+	}
+	return nil
+}
+
+// usedKind is the kind that a stage names; nil for none.
+func (c *compiler) usedKind(s *stageInfo) *stage.Kind {
+	if s.syn.Uses == nil || s.syn.Gate != nil || c.namedPlugin(s.syn.Uses.Value) != nil {
+		return nil
+	}
+	return c.kind(s.syn.Uses.Value)
 }

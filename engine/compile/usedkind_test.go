@@ -28,3 +28,21 @@ func TestKindOutputs(t *testing.T) {
 		}
 	}
 }
+
+// TestKindElsewhere: where a target need not change the workspace, that it did not is no reason to stop, unless a
+// document says so.
+func TestKindElsewhere(t *testing.T) {
+	opt := options(t)
+	opt.Kinds = []stage.Kind{{Name: "command"}, {Name: "join", Elsewhere: true}, {Name: "look"}}
+	for uses, want := range map[string]bool{
+		"join, feedback_loop: {target_stage: a}":                                 false,
+		"look, feedback_loop: {target_stage: a}":                                 true,
+		"join, feedback_loop: {target_stage: a, convergence: {no_change: true}}": true,
+		"join, feedback_loop: {target_stage: a, convergence: {same_item: 3}}":    false,
+	} {
+		dump, ds := compileText(t, "name: p\nversion: 1\nstages:\n  - {id: a, role: implementation, run: \"true\"}\n  - {id: b, uses: "+uses+"}\n", opt)
+		if len(ds) != 0 || strings.Contains(dump, "no_change") != want {
+			t.Errorf("%s: %v\n%s", uses, ds, dump)
+		}
+	}
+}
