@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"example.com/pipe/engine/compile"
@@ -94,6 +95,9 @@ func (p *Project) takeOver(latest string) (handedOn, error) {
 		if n := v.Node(l.Source); n != nil && n.Loop != nil && n.Loop.Self {
 			continue
 		}
+		if v.Forgotten(l.Source) || v.Forgotten(l.Target) {
+			continue
+		}
 		if l.Last != "" && l.Last != feedback.Accept.String() && l.Last != "override" {
 			out.loops = append(out.loops, l.Counter)
 		}
@@ -112,6 +116,6 @@ func (p *Project) takeOver(latest string) (handedOn, error) {
 	if err != nil {
 		return out, fmt.Errorf("read what run %s sent back: %w", latest, err)
 	}
-	out.prior = m.SentBack()
+	out.prior = slices.DeleteFunc(m.SentBack(), func(h step.History) bool { return v.Forgotten(h.Target) })
 	return out, nil
 }

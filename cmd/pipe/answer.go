@@ -161,7 +161,7 @@ func (o *answerOptions) after(f *follower, kind step.AnswerKind, res engine.Answ
 	ended := !res.Live && res.Status.Ended()
 	switch {
 	case kind == step.Cancel || kind == step.DecideAbort:
-		return nil
+		return o.undone(f, res, ended)
 	case !res.CarriedOn && (kind != step.Reject || !ended):
 		return nil
 	}
@@ -169,6 +169,19 @@ func (o *answerOptions) after(f *follower, kind step.AnswerKind, res engine.Answ
 		return withStatus(statusOfRun(res.Status))
 	}
 	return f.end(res.Result, nil)
+}
+
+// undone says what of the rollbacks of a run that was stopped is left to a person.
+func (o *answerOptions) undone(f *follower, res engine.Answered, ended bool) error {
+	if o.json || !ended {
+		return nil
+	}
+	v, err := f.p.View(res.Run.Run)
+	if err != nil {
+		return err
+	}
+	f.byHand(v)
+	return nil
 }
 
 // endPause is the time between two looks at a run that another process stops.

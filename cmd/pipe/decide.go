@@ -26,6 +26,8 @@ type decideOptions struct {
 	note    string
 	items   []string
 	outputs []string
+
+	rollback bool
 }
 
 // decisions are the ways to answer an escalation, with the flags that go with each.
@@ -37,7 +39,7 @@ var decisions = []struct {
 	{"retry", step.DecideRetry, []string{"rounds"}},
 	{"refer-back", step.DecideReferBack, []string{"rounds", "to", "note"}},
 	{"override", step.DecideOverride, []string{"items", "output"}},
-	{"abort", step.DecideAbort, nil},
+	{"abort", step.DecideAbort, []string{"rollback"}},
 }
 
 func newDecideCmd(a *app) *cobra.Command {
@@ -49,7 +51,7 @@ func newDecideCmd(a *app) *cobra.Command {
 			"  retry       it was fixed by hand: what escalated reviews again\n" +
 			"  refer-back  a stage runs again, with --note first in its brief\n" +
 			"  override    the items are waived, with --reason, and the run goes on\n" +
-			"  abort       the run is cancelled\n\n" +
+			"  abort       the run is cancelled; with --rollback what the stages did is undone\n\n" +
 			"Of a stage that was interrupted: retry runs it again, override takes it as succeeded, with --output for each\n" +
 			"output that it must give.",
 		Args: between(2, 3),
@@ -68,6 +70,7 @@ func newDecideCmd(a *app) *cobra.Command {
 	f.IntVar(&o.rounds, "rounds", 1, "retry, refer-back: grant `N` rounds")
 	f.StringVar(&o.to, "to", "", "refer-back: the `STAGE` that runs again (default: the target of the loop)")
 	f.StringVar(&o.note, "note", "", "refer-back: `TEXT` for the stage")
+	f.BoolVar(&o.rollback, "rollback", false, "abort: undo what the stages did, as their rollback says")
 	f.StringSliceVar(&o.items, "items", nil, "override: the `IDS` of the items that are waived, as in review.1,review.2 (default: all of the escalation)")
 	f.StringArrayVar(&o.outputs, "output", nil, "override of an interrupted stage: an output, as `NAME=VALUE`; may be repeated")
 	return cmd
@@ -84,7 +87,10 @@ func (o *decideOptions) run(cmd *cobra.Command) error {
 				return step.Answer{}, "", err
 			}
 		}
-		a := step.Answer{Kind: kind, Stage: o.source, Escalation: o.id, Note: o.note, To: o.to, Items: o.items}
+		a := step.Answer{Kind: kind, Stage: o.source, Escalation: o.id, Note: o.note, To: o.to, Items: o.items, Rollback: o.rollback}
+		if err := mayRollBack(v, o.rollback); err != nil {
+			return step.Answer{}, "", err
+		}
 		if kind == step.DecideRetry || kind == step.DecideReferBack {
 			a.Rounds = o.rounds
 		}

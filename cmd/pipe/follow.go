@@ -151,9 +151,19 @@ func (f *follower) end(res engine.Result, err error) error {
 		f.outputs(v)
 	case step.RunFailed:
 		fmt.Fprintf(f.err, "pipe: the run failed; see `pipe why %s` and `pipe logs %s`\n", res.Run.Run, res.Run.Run)
-	case step.RunRunning, step.RunRollingBack, step.RunCancelled, step.UnknownRunStatus:
+		f.byHand(v)
+	case step.RunCancelled:
+		f.byHand(v)
+	case step.RunRunning, step.RunRollingBack, step.UnknownRunStatus:
 	}
 	return withStatus(statusOfRun(res.Status))
+}
+
+// byHand says what of the rollbacks is left to a person, last, where it is seen.
+func (f *follower) byHand(v *view.Run) {
+	for _, text := range v.ByHand() {
+		fmt.Fprintf(f.err, "pipe: rollback of %s\n", text) // whole: it may hold a command
+	}
 }
 
 // outputs shows what the run gave.

@@ -107,6 +107,8 @@ func (w *derived) follow(at step.Instant, rec step.Record) {
 		w.touchAll(at, r.Escalation.Sources)
 	case step.EscalationDecided:
 		w.touchAll(at, w.order) // a decision may waive items and raise caps of several loops
+	case step.RollbackFinished:
+		w.forget(at, r.Stage)
 	case step.ItemOpened:
 		w.touchAll(at, r.Item.Sources)
 	case step.ItemChanged:
@@ -193,6 +195,12 @@ func (w *derived) writeFeedback() error {
 		}
 		p := w.pairs[source]
 		name := feedback.StateFileName(w.task, l.Pair)
+		if w.view.Forgotten(l.Source) || w.view.Forgotten(l.Target) {
+			if err := os.RemoveAll(filepath.Join(w.dir, SessionDir, name)); err != nil {
+				return w.failed(filepath.Join(SessionDir, name), err)
+			}
+			continue
+		}
 		text := feedback.StateFile(feedback.State{
 			TaskID: w.task, Pair: l.Pair, Iteration: l.Iteration, Max: l.Cap, LastAction: p.action,
 			UpdatedAt: p.at.Time(), Items: w.view.ItemsOf(source),

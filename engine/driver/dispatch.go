@@ -38,6 +38,9 @@ func (d *Driver) dispatch(work context.Context, s *step.StageStarted) {
 		began := d.opt.Now()
 		defer t.f.close()
 		ended, warning, err := t.carryOut(ctx, work)
+		if err == nil {
+			err = t.changedLines(work, &ended)
+		}
 		if err != nil {
 			return outcome{err: fmt.Errorf("stage %q: %w", s.Stage, err)}
 		}

@@ -28,6 +28,9 @@ func (d *Driver) Run(ctx context.Context, first step.Event) (step.RunStatus, err
 	stop(err)
 	close(d.crew.quit)
 	d.crew.Wait()
+	if err == nil {
+		d.letGo(context.WithoutCancel(ctx))
+	}
 	if stopped := (*Stopped)(nil); err == nil || errors.As(err, &stopped) {
 		err = errors.Join(err, d.derived.flush())
 	}
@@ -283,12 +286,13 @@ func (d *Driver) carryOut(work context.Context, e step.Effect) {
 		d.tell(work, e)
 	case step.ReadTree:
 		d.start(work, e.Effect, "it read the workspace", func(ctx context.Context) outcome {
-			tree, err := d.readTree(ctx, e.Since)
+			read, err := d.readFor(ctx, e)
 			if err != nil {
 				return outcome{err: err}
 			}
 			return outcome{event: func(at step.Instant) step.Event {
-				return step.TreeRead{At: at, Effect: e.Effect, Tree: tree}
+				read.At = at
+				return read
 			}}
 		})
 	}
@@ -316,6 +320,8 @@ func (d *Driver) start(work context.Context, effect, what string, do func(contex
 func guard(ctx context.Context, what string, do func(context.Context) outcome) (o outcome) {
 	defer func() {
 		if p := recover(); p != nil {
+	case step.Rollback:
+		d.rollBack(work, e)
 			o = outcome{err: panicError(what, p)}
 		}
 	}()

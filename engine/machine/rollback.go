@@ -136,6 +136,13 @@ func (u *undoing) dump() string {
 	return fmt.Sprintf("%v running=%s failed=%v wanted=%v stopped=%v", paths(u.stages), pathOf(u.running), u.failed, u.wanted, u.stopped)
 }
 
+// atItsEnd reports whether what comes at the end of the run has begun: rollbacks, or what stands in its finally.
+func (s *state) atItsEnd() bool {
+	final := s.root.final
+	return final != nil && final.outcome != step.UnknownRunStatus ||
+		slices.ContainsFunc(s.undo.stages, func(i *instance) bool { return i.undo.begun })
+}
+
 func (s *state) applyRollback(r *step.RollbackStarted) {
 	i := s.at(r.Stage)
 	i.undo.begun = true

@@ -48,7 +48,7 @@ func (r *Run) applyRun(at step.Instant, rec step.Record) {
 	case step.RunPaused:
 		r.status, r.reason, r.by = step.RunIsPaused, rec.Reason, ""
 	case step.RunResumed:
-		r.status, r.reason = step.RunRunning, ""
+		r.status, r.reason = r.goesOn(), ""
 	case step.RunCancelling:
 		r.reason = rec.Reason
 	case step.RunFinished:

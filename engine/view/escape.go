@@ -112,8 +112,10 @@ func clip(s string, limit int) string {
 }
 
 // word gives text as the value of a key in a line: as it is where it is one plain word, else quoted.
-func word(s string) string {
-	s = oneLine(s, maxText)
+func word(s string) string { return wordOf(s, maxText) }
+
+func wordOf(s string, most int) string {
+	s = oneLine(s, most)
 	if s == "" || strings.ContainsAny(s, " \"'=\\") {
 		return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"`
 	}

@@ -1,8 +1,10 @@
 package view
 
 import (
+	"slices"
 	"strings"
 
+	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/step"
 )
 
@@ -38,6 +40,7 @@ func (r *Run) applyRollback(at step.Instant, rec step.Record) {
 		r.rollbacks = append(r.rollbacks, &rollback{stage: path, strategy: rec.Strategy, at: at})
 	case step.RollbackFinished:
 		path = rec.Stage
+		r.status = step.RunRunning
 		for _, b := range r.rollbacks {
 			if b.stage == path {
 				b.ended, b.class, b.message, b.recovery, b.files = true, rec.Class, rec.Message, rec.Recovery, rec.Files
@@ -61,6 +64,32 @@ func slimRollback(rec step.Record) step.Record {
 		return rec
 	}
 	return rec
+}
+
+// goesOn is the status of a run that goes on.
+func (r *Run) goesOn() step.RunStatus {
+	if n := len(r.rollbacks); n > 0 && !r.rollbacks[n-1].ended {
+		return step.RunRollingBack
+	}
+	return step.RunRunning
+}
+
+// Forgotten reports whether the run was made to forget what it remembered of a stage: its rollback cleared it away.
+func (r *Run) Forgotten(stage string) bool {
+	return slices.ContainsFunc(r.rollbacks, func(b *rollback) bool {
+		return b.stage == stage && b.ended && b.class == "" && b.strategy == plan.MemoryCleanup.String()
+	})
+}
+
+// ByHand gives what is left to do by hand to undo what the stages did, in order of the rollbacks.
+func (r *Run) ByHand() []string {
+	var out []string
+	for _, b := range r.rollbacks {
+		if b.ended && (b.class != "" || b.strategy == plan.Manual.String()) {
+			out = append(out, oneLine(b.stage, maxText)+": "+oneLine(b.message, longText))
+		}
+	}
+	return out
 }
 
 func (b *rollback) status() string {

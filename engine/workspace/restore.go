@@ -39,7 +39,7 @@ func (w *Workspace) Restore(ctx context.Context, base string, opt UndoOptions) (
 	if err != nil {
 		return Undone{}, err
 	}
-	diffs, err := w.differences(ctx, base, now.Hash)
+	diffs, err := w.differences(ctx, base, now.Hash, opt.Exclude)
 	if err != nil {
 		return Undone{}, fmt.Errorf("restore files: %w", err)
 	}
@@ -215,7 +215,7 @@ func (t *restoring) verify(ctx context.Context, opt UndoOptions) error {
 	if err != nil {
 		return err
 	}
-	rest, err := t.w.differences(ctx, t.base, after.Hash)
+	rest, err := t.w.differences(ctx, t.base, after.Hash, opt.Exclude)
 	if err != nil {
 		return fmt.Errorf("restore files: %w", err)
 	}
@@ -230,42 +230,25 @@ func (t *restoring) verify(ctx context.Context, opt UndoOptions) error {
 	return nil
 }
 
-// differences gives the files in which two trees differ, sorted by name.
-func (w *Workspace) differences(ctx context.Context, base, now string) ([]difference, error) {
+// differences gives the files in which two trees differ, sorted by name, without what is excluded by now and was not
+// when the first was read.
+func (w *Workspace) differences(ctx context.Context, base, now string, exclude []string) ([]difference, error) {
 	if strings.HasPrefix(base, gitPrefix) != (w.git != nil) {
 		return nil, fmt.Errorf("%w: the workspace became a git work tree, or ceased to be one, since it was read", ErrUnknownTree)
 	}
 	if base == now {
 		return nil, nil
 	}
+	out, err := w.excluded(exclude)
+	if err != nil {
+		return nil, err
+	}
+	compare := w.differencesWalk
 	if w.git != nil {
-		return w.differencesGit(ctx, base, now)
+		compare = w.differencesGit
 	}
-	a, err := w.manifest(base)
-	if err != nil {
-		return nil, err
-	}
-	b, err := w.manifest(now)
-	if err != nil {
-		return nil, err
-	}
-	names, err := w.changedWalk(base, now)
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(names)
-	out := make([]difference, 0, len(names))
-	for _, name := range names {
-		d := difference{name: name}
-		if entry, ok := a[name]; ok {
-			d.was, d.sum = entryMode(entry), entrySum(entry)
-		}
-		if entry, ok := b[name]; ok {
-			d.is = entryMode(entry)
-		}
-		out = append(out, d)
-	}
-	return out, nil
+	diffs, err := compare(ctx, base, now)
+	return slices.DeleteFunc(diffs, func(d difference) bool { return out.path(d.name) }), err
 }
 
 // ignored gives those of the files that the rules in the workspace leave out.

@@ -321,6 +321,21 @@ func TestRestoreExcluded(t *testing.T) {
 	}
 }
 
+// TestRestoreExcludedSince leaves alone what was part of the tree and is excluded by now.
+func TestRestoreExcludedSince(t *testing.T) {
+	for name, project := range projects {
+		t.Run(name, func(t *testing.T) {
+			dir := project(t)
+			w := open(t, dir)
+			base := keep(t, w)
+			write(t, filepath.Join(dir, "a.txt"), "findings\n")
+			if u := restored(t, w, base, options(dir, "a.txt")); len(u.Files) > 0 {
+				t.Errorf("put back %q", u.Files)
+			}
+		})
+	}
+}
+
 // TestRestoreAfterGC has git throw away all that nobody names.
 func TestRestoreAfterGC(t *testing.T) {
 	dir := repo(t)

@@ -7,7 +7,37 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
+
+// differencesWalk compares two trees that were walked.
+func (w *Workspace) differencesWalk(_ context.Context, base, now string) ([]difference, error) {
+	a, err := w.manifest(base)
+	if err != nil {
+		return nil, err
+	}
+	b, err := w.manifest(now)
+	if err != nil {
+		return nil, err
+	}
+	names, err := w.changedWalk(base, now)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	out := make([]difference, 0, len(names))
+	for _, name := range names {
+		d := difference{name: name}
+		if entry, ok := a[name]; ok {
+			d.was, d.sum = entryMode(entry), entrySum(entry)
+		}
+		if entry, ok := b[name]; ok {
+			d.is = entryMode(entry)
+		}
+		out = append(out, d)
+	}
+	return slices.CompactFunc(out, func(a, b difference) bool { return a.name == b.name }), nil
+}
 
 // copyBack writes the files from their copies in the store.
 func (t *restoring) copyBack(ctx context.Context, diffs []difference) error {
