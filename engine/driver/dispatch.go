@@ -146,7 +146,7 @@ func (t *try) call(ctx context.Context, kind stage.Kind, config *value.Object, d
 		Iteration: t.s.Iteration, Attempt: t.s.Attempt, Key: t.s.Key,
 		Config: config, Inputs: orEmpty(t.s.Inputs),
 		Prompt: t.s.Prompt, Brief: t.s.Brief, Items: t.s.OpenItems,
-		Envelope: t.s.Envelope, Discovery: t.s.Discovery,
+		Envelope: t.s.Envelope, Discovery: t.s.Discovery, Validates: t.isValidation(),
 		Env: t.d.environ(t.s, t.f), Dir: dir, Workspace: t.d.opt.Workspace.Root,
 		StageDir: filepath.Join(t.f.run, t.f.rel), Deadline: deadline,
 	})

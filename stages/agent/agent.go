@@ -107,7 +107,7 @@ func (r runner) run(ctx context.Context, call *stage.Call) (stage.Outcome, error
 	if err != nil || out.Class != stage.OK && out.Class != stage.Exit {
 		return out, err
 	}
-	stdout := process.Stdout{Output: &res.Stdout, Log: log, Who: "the agent", Stage: call.Stage}
+	stdout := process.Stdout{Output: &res.Stdout, Log: log, Who: "the agent", Stage: call.Stage, Validates: call.Validates}
 	mode, _ := call.Config.Get(keyOutput)
 	var said stage.Outcome
 	switch mode {

@@ -270,3 +270,35 @@ func TestCheck(t *testing.T) {
 
 // runID names a test's processes, also when the same test runs twice on a machine.
 func runID(t *testing.T) string { return fmt.Sprintf("%s-%d", t.Name(), os.Getpid()) }
+
+// TestVerdict lets what validates answer PASS or FAIL, and nobody else.
+func TestVerdict(t *testing.T) {
+	kind := newKind(t)
+	for _, tc := range []struct {
+		said      string
+		validates bool
+		class     stage.Class
+		message   string
+		items     int
+	}{
+		{`{"outputs": {"n": 1}, "status": "PASS", "summary": "good"}`, true, stage.OK, "", 0},
+		{`{"status": "FAIL", "critical": ["a"], "warnings": ["b"], "suggestions": ["c"]}`, true, stage.OK, "", 3},
+		{`{"feedback_items": [{"severity": "blocking", "description": "d"}]}`, true, stage.OK, "", 1},
+		{`{"status": "OK"}`, true, stage.ReviewUnavailable, `status: "OK" is not known, expected "PASS" or "FAIL"`, 0},
+		{`{"state": "PASS"}`, true, stage.Protocol, `unknown field "state", expected outputs, summary, feedback_items, replies, prior, or status, summary, critical, warnings, suggestions`, 0},
+		{`{"status": "PASS"}`, false, stage.Protocol, `unknown field "status", expected outputs, summary, feedback_items, replies, prior`, 0},
+	} {
+		call := newCall(t, "json", "/bin/sh", "-c", "cat >/dev/null; printf %s '"+tc.said+"'")
+		call.Validates = tc.validates
+		out, err := kind.Run(t.Context(), call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Class != tc.class || !strings.Contains(out.Message, tc.message) {
+			t.Errorf("%s: class %q, message %q", tc.said, out.Class, out.Message)
+		}
+		if tc.class == stage.OK && (out.Result == nil || len(out.Result.Items) != tc.items) {
+			t.Errorf("%s: result %+v", tc.said, out.Result)
+		}
+	}
+}

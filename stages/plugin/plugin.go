@@ -78,7 +78,7 @@ func (r runner) run(ctx context.Context, call *stage.Call) (stage.Outcome, error
 	if result, _ := call.Config.Get(keyResult); result != resultStdout {
 		return out, nil
 	}
-	said, err := process.Stdout{Output: &res.Stdout, Log: log, Who: "the plugin", Stage: call.Stage}.Answer()
+	said, err := process.Stdout{Output: &res.Stdout, Log: log, Who: "the plugin", Stage: call.Stage, Validates: call.Validates}.Answer()
 	if err != nil {
 		return stage.Outcome{}, err
 	}

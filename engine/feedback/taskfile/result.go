@@ -3,6 +3,8 @@ package taskfile
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/value"
@@ -36,6 +38,9 @@ func ReadResult(v value.Value, stage string) (feedback.Result, error) {
 	return out, addFixes(out.Items, o)
 }
 
+// IsAnswerField reports whether an answer may have a field of this name.
+func IsAnswerField(name string) bool { return slices.Contains(answerFields, name) }
+
 func hasAny(o *value.Object, names []string) bool {
 	for _, name := range names {
 		if _, ok := o.Get(name); ok {
@@ -51,7 +56,7 @@ func addFixes(items []feedback.Item, answer *value.Object) error {
 	var fixes []string
 	for _, name := range verdictFields[1:] {
 		v, _ := answer.Get(name)
-		if text, ok := v.(string); ok && text != "" {
+		if text, ok := v.(string); ok && strings.TrimSpace(text) != "" {
 			fixes = append(fixes, "")
 		}
 		list, _ := v.(value.List)
