@@ -295,6 +295,8 @@ func (d *Driver) carryOut(work context.Context, e step.Effect) {
 				return read
 			}}
 		})
+	case step.Rollback:
+		d.rollBack(work, e)
 	}
 }
 
@@ -320,8 +322,6 @@ func (d *Driver) start(work context.Context, effect, what string, do func(contex
 func guard(ctx context.Context, what string, do func(context.Context) outcome) (o outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-	case step.Rollback:
-		d.rollBack(work, e)
 			o = outcome{err: panicError(what, p)}
 		}
 	}()
