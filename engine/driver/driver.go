@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -129,7 +130,7 @@ func (d *Driver) note(recs []step.Record) {
 			d.info = r.Run
 		case step.StageStarted:
 			if r.FeedbackFile != "" {
-				d.leaveOut(feedbackFiles(r.FeedbackFile))
+				d.leaveOut([]string{path.Clean(r.FeedbackFile)})
 			}
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/step"
@@ -45,7 +44,7 @@ func reportPaths(g *plan.Graph) []string {
 		}
 		if n.Refine != nil && n.Refine.FeedbackFile != nil && n.Refine.FeedbackFile.IsLiteral() {
 			if name, ok := n.Refine.FeedbackFile.Value.(string); ok {
-				out = append(out, feedbackFiles(name)...)
+				out = append(out, path.Clean(name))
 			}
 		}
 		if n.Body != nil {
@@ -68,57 +67,6 @@ func inWorkspace(f *plan.Feedback) string {
 		return ""
 	}
 	return f.Path
-}
-
-// tempSuffix is what the name of a file ends in that is not whole yet, beside the file.
-const tempSuffix = ".pipe-tmp"
-
-// feedbackFiles gives the names of a feedback file: its own, and that under which it is written.
-func feedbackFiles(name string) []string {
-	name = path.Clean(name)
-	dir, base := path.Split(name)
-	return []string{name, dir + "." + base + tempSuffix}
-}
-
-// writeInside puts data at this name, which has slashes, below root: whole or not at all, and durable when it
-// returns. Folders are made; no link leads out of root, and one in the file's place gives way to the file.
-func writeInside(root, name string, data []byte) (err error) {
-	r, err := os.OpenRoot(root)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	names := feedbackFiles(name)
-	to, temp := filepath.FromSlash(names[0]), filepath.FromSlash(names[1])
-	if err := r.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	if err := r.Remove(temp); err != nil && !isMissing(err) {
-		return err
-	}
-	f, err := r.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = r.Rename(temp, to)
-	}
-	if err != nil {
-		return errors.Join(err, r.Remove(temp))
-	}
-	dir, err := r.Open(filepath.Dir(to))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	if err := dir.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
-		return err
-	}
-	return nil
 }
 
 // explain says in an author's words why a file that a stage left is not read.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -147,13 +148,13 @@ func (w *refining) writeFiles() error {
 		if f.isThere(w.root) {
 			continue
 		}
-		err := writeInside(w.root, f.name, taskfile.Write(f.file))
+		err := f.write(w.root)
 		switch {
 		case err == nil:
 		case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EIO):
 			return storage("write", filepath.Join(w.root, f.name), err)
 		default:
-			w.warn("the feedback file %q can't be written: %v", f.name, err)
+			w.warn("the feedback file can't be written: %v", err)
 		}
 	}
 	w.found = w.found[:0]
@@ -168,7 +169,7 @@ func (f *found) isThere(root string) bool {
 			return true
 		}
 	}
-	b, err := workspace.ReadInside(root, f.name, taskfile.MaxSize)
+	b, err := workspace.ReadInside(root, path.Clean(f.name), taskfile.MaxSize)
 	if err != nil {
 		return false
 	}
@@ -176,6 +177,19 @@ func (f *found) isThere(root string) bool {
 	want := f.file.Clean()
 	return there.Task == want.Task && there.Attempt == want.Attempt && there.MaxAttempts == want.MaxAttempts &&
 		there.Status == want.Status && there.Timestamp.Equal(want.Timestamp)
+}
+
+// write writes the file. A link, or whatever else a stage left in its place, gives way to it.
+func (f *found) write(root string) error {
+	name := path.Clean(f.name)
+	err := workspace.WriteInside(root, name, taskfile.Write(f.file))
+	if !errors.Is(err, workspace.ErrOutside) && !errors.Is(err, workspace.ErrNotRegular) {
+		return err
+	}
+	if err := removeInside(root, name); err != nil {
+		return err
+	}
+	return workspace.WriteInside(root, name, taskfile.Write(f.file))
 }
 
 // file is what a feedback file is to say: what is open after the attempt.
