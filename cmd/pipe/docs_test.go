@@ -115,6 +115,9 @@ func kindTables() string {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` |\n", f.Name, cell(typ), cell(doc), cell(f.Example))
 		}
 		b.WriteByte('\n')
+		for _, f := range k.Outputs {
+			fmt.Fprintf(&b, "It gives the output `%s`, %s: %s.\n\n", f.Name, f.Type, f.Doc)
+		}
 	}
 	return b.String()
 }
