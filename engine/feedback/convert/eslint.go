@@ -234,11 +234,14 @@ func (e *eslintReport) add(file *eslintFile) {
 	if !strings.HasPrefix(file.name, "<") { // "<text>" is what came from standard input
 		name = e.f.placeFile(file.name)
 	}
-	source := newSource(file.source)
+	var source *source // made once there is something to place
 	for severity := range file.held {
 		for _, m := range file.held[severity] {
 			var fixes []string
 			for _, fix := range m.fixes {
+				if source == nil {
+					source = newSource(file.source)
+				}
 				fixes = append(fixes, fix.in(source))
 			}
 			e.f.add(feedback.Item{

@@ -212,6 +212,23 @@ func (r *sarifRun) uri(p sarifPlace) string {
 	return uri
 }
 
+// file places an artifact. Where the tool ran in another place than the repository lies in now, such as a container, its
+// address is one of there: then a file that is there from the root, or the folder of the execution, is meant.
+func (r *sarifRun) file(p sarifPlace) string {
+	f := r.s.f
+	file := f.placeURI(r.uri(p))
+	if p.uri == "" && p.index >= 0 && p.index < len(r.artifacts) {
+		p = r.artifacts[p.index]
+	}
+	if f.in.LineText == nil || p.base == "" || hasScheme(p.uri) || !isElsewhere(file) {
+		return file
+	}
+	if here := f.placeURI(p.uri); !isElsewhere(here) && f.in.LineText(here, 1) != "" {
+		return here
+	}
+	return file
+}
+
 func hasScheme(uri string) bool {
 	scheme, _, ok := strings.Cut(uri, ":")
 	return ok && isScheme(scheme)
@@ -311,7 +328,7 @@ func (r *sarifRun) item(res *sarifResult, severity feedback.Severity) {
 		return
 	}
 	item := feedback.Item{
-		Severity: severity, File: r.s.f.placeURI(r.uri(res.place)), Line: res.line,
+		Severity: severity, File: r.file(res.place), Line: res.line,
 		Description: withRule(message+res.within(), id), SuggestedFix: suggestion(res.fixWords, res.edits),
 		SourceAgent: r.tools[0].name,
 	}

@@ -95,6 +95,11 @@ func TestSARIF(t *testing.T) {
 			"artifacts": [{"location": {"uri": "art.go", "uriBaseId": "R"}}]`), 1,
 			"*api/a.go:3 |*lib/b.go:3 |*api/lib/b c.go:3 |*\"/x.go\" dropped: it leaves|* web/c.js:3 |*file \"/etc/passwd\" dropped: it leaves|*\"https://host.example/x.go\" dropped|*\"/file://host/repo/x.go\" dropped" +
 				"|* top/art.go:3 |* top/src/d.go:3 |* api/e.go:3 |* api/f.go:3 |*\"/C:/g.go\" dropped|*api/%zz.go:3 |*advisory :3 (T) "},
+		{"a base that lies elsewhere", log(`"results": [` + strings.Join([]string{at(`{"uri": "lib/b.go", "uriBaseId": "W"}`), at(`{"uri": "a.go", "uriBaseId": "W"}`), at(`{"uri": "nosuch.go", "uriBaseId": "W"}`), at(`{"index": 0}`)}, ",") + `],
+			"originalUriBaseIds": {"W": {"uri": "file:///home/runner/work/"}}, "artifacts": [{"location": {"uri": "lib/b%20c.go", "uriBaseId": "W"}}]`), 1,
+			"* lib/b.go:3 |* api/a.go:3 |*\"/home/runner/work/nosuch.go\" dropped|* api/lib/b c.go:3 "},
+		{"the text that a fix replaces", results(`{"message": {"text": "m"}, "fixes": [{"artifactChanges": [{"artifactLocation": {"uri": "a.go"}, "replacements": [{"deletedRegion": {"startLine": 2, "startColumn": 1, "endColumn": 3, "snippet": {"text": "if", "rendered": {}}}, "insertedContent": {"text": "while"}}]}]}]}`), 1,
+			"*  fix: replace \"if\" at 2:1-2:3 of a.go with \"while\"\n"},
 		{"a place without a file", results(`{"message": {"text": "m"}, "locations": [{"logicalLocations": [{"name": "f", "fullyQualifiedName": "p.f"}]}]}`, `{"message": {"text": "n"}, "analysisTarget": {"uri": "a.go"}}`), 1,
 			"summary: 2 findings\nadvisory :0 (T) \"m in p.f\"\nadvisory api/a.go:0 (T) \"n\"\n"},
 		{"a fix", results(`{"message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.go"}, "region": {"startLine": 3, "startColumn": 5}}}], "fixes": [
@@ -256,7 +261,7 @@ func TestJSONCutOffAnywhere(t *testing.T) {
 	}
 }
 
-// TestJSONMemory reads reports of 24 MB and one of 200 MB, and looks at what is alive meanwhile.
+// TestJSONMemory reads reports of 24 MB, and looks at what is alive meanwhile.
 func TestJSONMemory(t *testing.T) {
 	const size = 24 << 20
 	open := `{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "T"}}, "results": [`
@@ -270,7 +275,7 @@ func TestJSONMemory(t *testing.T) {
 		"one name":          {convert.SARIF, "ends in the middle", io.MultiReader(strings.NewReader(`{"`), repeat(block, size))},
 		"spaces":            {convert.RDJSON, "is empty", repeat(strings.Repeat(" ", 4096), size)},
 		"a number":          {convert.SARIF, "is no number", io.MultiReader(strings.NewReader(`{"x": `), repeat(strings.Repeat("1", 4096), size))},
-		"results":           {convert.SARIF, "ends in the middle", io.MultiReader(strings.NewReader(open), repeat(result, 200<<20))},
+		"results":           {convert.SARIF, "ends in the middle", io.MultiReader(strings.NewReader(open), repeat(result, size))},
 		"what is not known": {convert.SARIF, "ends in the middle", io.MultiReader(strings.NewReader(`{"x": [`), repeat(result, size))},
 		"arguments":         {convert.SARIF, "ends in the middle", io.MultiReader(strings.NewReader(open+`{"message": {"arguments": [`), repeat(strings.Repeat(`"x",`, 1024), size))},
 		"diagnostics":       {convert.RDJSONL, "", repeat(`{"message": "m", "severity": "INFO", "suggestions": [{"text": "x"}]}`+"\n", size/69*69)},

@@ -247,6 +247,11 @@ func (r *sarifParts) logical() (short, full string) {
 }
 
 func (r *sarifParts) region() region {
+	return r.regionWith(func(string) { r.in.Skip() })
+}
+
+// regionWith reads a region, and lets others read what else stands in it.
+func (r *sarifParts) regionWith(other func(name string)) region {
 	p := region{toEnd: true}
 	r.in.Object(func(name string) {
 		switch name {
@@ -259,7 +264,7 @@ func (r *sarifParts) region() region {
 		case "endColumn":
 			p.endColumn = max(r.in.Int(), 0)
 		default:
-			r.in.Skip()
+			other(name)
 		}
 	})
 	return p
@@ -320,20 +325,32 @@ func (r *sarifParts) replacement() (e edit) {
 	r.in.Object(func(name string) {
 		switch name {
 		case "deletedRegion":
-			e.region = r.region()
-		case "insertedContent":
-			r.in.Object(func(name string) {
-				if name == "text" {
-					e.text = r.in.String(maxEdit)
+			e.region = r.regionWith(func(name string) {
+				if name == "snippet" {
+					e.old = r.contentText()
 				} else {
 					r.in.Skip()
 				}
 			})
+		case "insertedContent":
+			e.text = r.contentText()
 		default:
 			r.in.Skip()
 		}
 	})
 	return e
+}
+
+// contentText reads the text of an artifactContent.
+func (r *sarifParts) contentText() (text string) {
+	r.in.Object(func(name string) {
+		if name == "text" {
+			text = r.in.String(maxEdit)
+		} else {
+			r.in.Skip()
+		}
+	})
+	return text
 }
 
 // isSecurity reads properties and reports whether they are those of a matter of security.
