@@ -210,7 +210,7 @@ func (w *derived) writeFeedback() error {
 		}
 	}
 	w.touched = w.touched[:0]
-	if name, err := w.refine.writeTodo(); err != nil {
+	if name, err := w.refine.writeTodo(w.view.Forgotten); err != nil {
 		return w.failed(name, err)
 	}
 	return w.refine.writeFiles()

@@ -429,3 +429,30 @@ func TestRefinementGranted(t *testing.T) {
 		t.Errorf("accepted: %s", got)
 	}
 }
+
+// TestListOfAForgottenStage removes the list where a rollback clears away what the run remembers of the stage, also at
+// a resume.
+func TestListOfAForgottenStage(t *testing.T) {
+	w := newWorld(t, strings.Replace(refined("on_exhausted: fail", creates, passesThird), "    refine_loop:", "    rollback: {strategy: memory_cleanup}\n    refine_loop:", 1))
+	w.plan.Graph.Nodes[1].Loop.MaxIterations = 1
+	name := filepath.Join(w.dir, driver.SessionDir, "todo-generate-plan.md")
+	seen := false
+	w.after = func(journal.Line) {
+		if _, err := os.Stat(name); err == nil {
+			seen = true
+		}
+	}
+	if status := w.run(); status != step.RunFailed || !seen {
+		t.Fatalf("%s, the list was there: %v\n%s", status, seen, w.state())
+	}
+	p := w.open()
+	defer p.writer.Close()
+	for _, when := range []string{"at the end", "at a resume"} {
+		if _, err := os.Stat(name); !os.IsNotExist(err) {
+			t.Errorf("%s: %v, expected no list", when, err)
+		}
+		if err := p.driver.TakeAnswers(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

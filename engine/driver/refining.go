@@ -65,9 +65,7 @@ func (w *refining) begin() { w.found = w.found[:0] }
 func (w *refining) apply(at step.Instant, rec step.Record) {
 	for _, source := range w.book.Apply(rec) {
 		w.entered = true
-		if !slices.Contains(w.todo, source) {
-			w.todo = append(w.todo, source)
-		}
+		w.due(source)
 	}
 	switch r := rec.(type) {
 	case step.RunStarted:
@@ -76,6 +74,10 @@ func (w *refining) apply(at step.Instant, rec step.Record) {
 		w.started(&r)
 	case step.StageSucceeded:
 		w.keepOutput(&r)
+	case step.RollbackFinished: // it may have cleared away what the run remembers of the stage
+		if source, ok := w.pairs.Source(r.Stage); ok {
+			w.due(source)
+		}
 	case step.FeedbackReceived:
 		if l, ok := w.book.Ledger(r.Source); ok && w.files[r.Source] != "" {
 			f := found{name: w.files[r.Source], file: w.file(l, &r, at)}
@@ -84,6 +86,13 @@ func (w *refining) apply(at step.Instant, rec step.Record) {
 			}
 			w.found = append(w.found, f)
 		}
+	}
+}
+
+// due makes the list of a loop one that is to be written.
+func (w *refining) due(source string) {
+	if !slices.Contains(w.todo, source) {
+		w.todo = append(w.todo, source)
 	}
 }
 
@@ -118,13 +127,14 @@ func (w *refining) keepOutput(r *step.StageSucceeded) {
 // hasTodo reports whether a list is to be written.
 func (w *refining) hasTodo() bool { return len(w.todo) > 0 }
 
-// writeTodo writes the lists that are due; the name is that of the one that can't be.
-func (w *refining) writeTodo() (name string, err error) {
+// writeTodo writes the lists that are due, and removes those of stages that the run was made to forget; the name is
+// that of the one that can't be.
+func (w *refining) writeTodo(forgotten func(stage string) bool) (name string, err error) {
 	for _, source := range w.todo {
 		target, _ := w.pairs.Target(source)
 		name = filepath.Join(SessionDir, feedback.TodoFileName(target))
 		l, ok := w.book.Ledger(source)
-		if !ok { // the loop begins anew
+		if !ok || forgotten(target) { // without a ledger the loop begins anew
 			err = os.Remove(filepath.Join(w.dir, name))
 			if isMissing(err) {
 				err = nil
