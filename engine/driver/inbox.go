@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -169,8 +170,9 @@ func (d *Driver) lookAtInbox(work context.Context) error {
 		return err
 	}
 	d.asking = true
+	shown := d.opt.Machine.Shown(a)
 	d.start(work, "answer "+a.ID, "it read the workspace for an answer", func(ctx context.Context) outcome {
-		a, err := d.withTree(ctx, a)
+		a, err := d.withTree(ctx, a, shown)
 		if err != nil {
 			return outcome{answer: true, err: err}
 		}
@@ -182,13 +184,16 @@ func (d *Driver) lookAtInbox(work context.Context) error {
 	return nil
 }
 
-// withTree adds the state of the workspace at this moment. Who only stops the run need not wait for it, nor
-// fail where it can't be read.
-func (d *Driver) withTree(ctx context.Context, a step.Answer) (step.Answer, error) {
+// withTree adds the state of the workspace at this moment, and what differs from the tree that was shown. Who only
+// stops the run need not wait for it, nor fail where it can't be read.
+func (d *Driver) withTree(ctx context.Context, a step.Answer, shown string) (step.Answer, error) {
 	if a.Kind == step.Cancel {
 		return a, nil
 	}
-	tree, err := d.readTree(ctx, "")
+	tree, err := d.readTree(ctx, shown)
+	if errors.Is(err, workspace.ErrUnknownTree) { // then what differs can't be named
+		tree, err = d.readTree(ctx, "")
+	}
 	if err != nil && a.Kind != step.DecideAbort && a.Kind != step.Reject {
 		return a, err
 	}
@@ -224,7 +229,7 @@ func (d *Driver) takeAnswers(ctx context.Context) error {
 			return err
 		}
 		if !d.opt.Machine.Status().Ended() { // else it may have no workspace any more
-			if a, err = d.withTree(ctx, a); err != nil {
+			if a, err = d.withTree(ctx, a, d.opt.Machine.Shown(a)); err != nil {
 				return err
 			}
 		}

@@ -37,6 +37,26 @@ func (d *Driver) Run(ctx context.Context, first step.Event) (step.RunStatus, err
 	return d.opt.Machine.Status(), ifFull(d.opt.Dir, err)
 }
 
+// withHandWork adds the state of the workspace to a resume where it tells of work by hand: where the run knows what it
+// left, and no stage that writes was interrupted, which leaves half of its work behind.
+func (d *Driver) withHandWork(work context.Context, resumed step.Resumed) (step.Event, error) {
+	m := d.opt.Machine
+	if _, known := m.LastTree(); !known || m.Cancelling() || m.Status().Ended() {
+		return resumed, nil
+	}
+	for _, e := range m.OpenEffects() {
+		if e, ok := e.(step.Dispatch); ok && m.Node(e.Started.Stage).Writes {
+			return resumed, nil
+		}
+	}
+	tree, err := d.readTree(work, "")
+	if err != nil {
+		return nil, err
+	}
+	resumed.Tree = &tree
+	return resumed, nil
+}
+
 // begin makes the derived files, steps the first event, and carries out the effects that are open. Timers
 // that are due fire at once, before anything else of the loop.
 func (d *Driver) begin(work context.Context, first step.Event) error {
@@ -46,8 +66,13 @@ func (d *Driver) begin(work context.Context, first step.Event) error {
 	if err := d.derived.rebuild(); err != nil {
 		return err
 	}
-	if _, resumes := first.(step.Resumed); !resumes {
+	resumed, resumes := first.(step.Resumed)
+	if !resumes {
 		return d.step(work, first)
+	}
+	first, err := d.withHandWork(work, resumed)
+	if err != nil {
+		return err
 	}
 	// What follows from Resumed is among the open effects.
 	if err := d.record(first); err != nil {

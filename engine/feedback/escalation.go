@@ -41,11 +41,22 @@ type Escalation struct {
 	Target  string   `json:"target,omitempty"`
 	Reason  string   `json:"reason"` // one of the Reason constants
 	// Iterations and Max are those of the first source at its cap.
-	Iterations       int            `json:"iterations_attempted"`
-	Max              int            `json:"max_iterations"`
-	Blocking         []Item         `json:"blocking_issues"`
-	NotReviewedSince []Item         `json:"not_reviewed_since,omitempty"` // open, but their source has not reviewed again
-	History          []HistoryEntry `json:"full_history"`
+	Iterations       int    `json:"iterations_attempted"`
+	Max              int    `json:"max_iterations"`
+	Blocking         []Item `json:"blocking_issues"`
+	NotReviewedSince []Item `json:"not_reviewed_since,omitempty"` // open, but their source has not reviewed again
+	// History is what led to it. The record of an escalation holds what was added since the one before, beginning
+	// with the entry number HistoryFrom, so that many escalations of a run don't repeat each other; who reads it in
+	// order puts it together with Continue.
+	History     []HistoryEntry `json:"full_history"`
+	HistoryFrom int            `json:"history_from,omitempty"`
+	Again       string         `json:"again,omitempty"` // why it is asked once more
+}
+
+// Continue gives the whole history up to an escalation, of that up to the one before and what its record adds.
+func Continue(before []HistoryEntry, e *Escalation) []HistoryEntry {
+	from := min(e.HistoryFrom, len(before))
+	return append(before[:from:from], e.History...)
 }
 
 // Source names the sources in stage order, joined by ", ".
@@ -103,6 +114,9 @@ func (e Escalation) Message(run string, outputs ...string) string {
 	b.WriteByte('\n')
 	if e.Reason != ReasonIterationCap {
 		fmt.Fprintf(&b, "**Reason:** %s\n", markdownName(e.Reason))
+	}
+	if e.Again != "" {
+		fmt.Fprintf(&b, "**Asked again:** %s\n", markdownText(e.Again))
 	}
 	b.WriteString("\n### Unresolved Issues\n\n")
 	e.writeIssues(&b)

@@ -149,9 +149,13 @@ func (d *decider) decideRetry(e *escalation, a step.Answer, r step.EscalationDec
 		d.emit(r)
 		return true
 	}
+	r.Covered = covered(e)
+	last := d.s.workTree.Hash
 	d.emit(r)
-	if a.Tree.Hash != d.s.workTree.Hash {
-		d.staleBehindTargets(e.target.frame)
+	if a.Tree.Hash != last {
+		for _, f := range d.s.liveFrames() {
+			d.staleBehindTargets(f)
+		}
 	}
 	for _, i := range e.sources {
 		d.reviewsAgain(i)
@@ -164,7 +168,8 @@ func (d *decider) decideRetry(e *escalation, a step.Answer, r step.EscalationDec
 func (d *decider) staleBehindTargets(f *frame) {
 	for _, n := range f.graph.order {
 		i := f.slots[n]
-		if i.status != step.Succeeded && i.status != step.Skipped && i.status != step.Failed && i.status != step.NotRun {
+		asks := i.approval.asked || i.approval.approved && i.status == step.Pending // what was looked at is no longer there
+		if i.status != step.Succeeded && i.status != step.Skipped && i.status != step.Failed && i.status != step.NotRun && !asks {
 			continue
 		}
 		if _, isTarget := f.graph.below[n]; isTarget && i.node.Loop == nil && i.met {
@@ -196,6 +201,9 @@ func (d *decider) decideReferBack(e *escalation, a step.Answer, r step.Escalatio
 		to = i
 	}
 	r.Rounds, r.Note, r.To = max(1, a.Rounds), a.Note, to.path
+	if to == e.target {
+		r.Covered = covered(e)
+	}
 	d.emit(r)
 	if to != e.target {
 		d.restart(to, e.sources)
@@ -226,12 +234,12 @@ func (d *decider) decideOverride(e *escalation, a step.Answer, r step.Escalation
 	if !d.s.isShown {
 		return d.refuse(a, "what runs has not ended yet, so what would be overridden was not shown; answer when the run has paused")
 	}
-	if a.Tree.Tracked != d.s.shown.Tracked {
-		d.refuse(a, "the tree changed since the escalation was shown; retry has it reviewed again")
-		return false
+	void, warning := d.overrideDiffers(e.Escalation, d.s.shown, a.Tree)
+	if void != "" {
+		return d.refuse(a, void+" since the escalation was shown; retry has it reviewed again")
 	}
-	if a.Tree.Hash != d.s.shown.Hash {
-		r.Warning = "untracked files changed since the escalation was shown"
+	if warning != "" {
+		r.Warning = warning + " since the escalation was shown"
 	}
 	r.Items = a.Items
 	if len(r.Items) == 0 {
@@ -246,8 +254,20 @@ func (d *decider) decideOverride(e *escalation, a step.Answer, r step.Escalation
 	for _, i := range e.sources {
 		r.Closed = r.Closed && len(d.s.ledger.OpenBlocking(i.path)) == 0
 	}
+	r.Unchecked = r.Closed && (!a.Live || len(d.s.escalations) > 1)
 	d.emit(r)
 	return true
+}
+
+// covered gives the targets of an escalation whose approval also holds for the rounds that a decision grants.
+func covered(e *escalation) []string {
+	var out []string
+	for _, i := range e.sources {
+		if t := i.target(); t.node.Approval != nil && t.approval.approved && !slices.Contains(out, t.path) {
+			out = append(out, t.path)
+		}
+	}
+	return out
 }
 
 // overrideInterrupted takes an interrupted stage as succeeded with the outputs that a person gives, and waives

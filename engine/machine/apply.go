@@ -21,7 +21,7 @@ func (m *Machine) Apply(r step.Record) {
 	case step.RunPaused:
 		s.status, s.reason, s.shown, s.isShown = step.RunIsPaused, r.Reason, r.Tree, true
 	case step.RunResumed:
-		s.status, s.reason, s.isShown = s.undo.status(), "", false
+		s.applyResumed(r)
 	case step.RunCancelling:
 		s.applyCancelling(r)
 	case step.RunFinished:
@@ -181,6 +181,7 @@ func (s *state) applyStarted(r *step.StageStarted) {
 	i.brief, i.briefIDs, i.base = r.Brief, r.BriefIDs, r.Base
 	i.status, i.class, i.exitCode = step.Running, "", nil
 	s.handOver(i)
+	s.overrides = nil // they were checked before anything starts
 	if r.Composite {
 		s.expand(i, r)
 		return

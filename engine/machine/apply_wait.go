@@ -28,7 +28,7 @@ func (s *state) applyRetryDue(r step.RetryDue) {
 }
 
 func (s *state) applyTreeAsked(r step.TreeAsked) {
-	e := &openEffect{id: r.Effect, kind: treeEffect, purpose: r.Purpose}
+	e := &openEffect{id: r.Effect, kind: treeEffect, purpose: r.Purpose, since: r.Since}
 	if r.Stage != "" {
 		i := s.at(r.Stage)
 		e.inst = i
@@ -57,11 +57,23 @@ func (s *state) applyTree(r step.TreeRecorded) {
 		}
 		s.refresh(i)
 	case step.ForApproval:
+		if s.worked && s.active == 0 {
+			s.workTree, s.worked = r.Tree, false
+		}
 		s.refresh(s.at(r.Stage))
 	case step.ForPause:
 		if s.worked {
 			s.workTree, s.worked = r.Tree, false
 		}
+	case step.ForOverride:
+		s.overrides = nil
+	}
+}
+
+func (s *state) applyResumed(r step.RunResumed) {
+	s.status, s.reason, s.isShown = s.undo.status(), "", false
+	if r.Tree != nil {
+		s.workTree, s.worked = *r.Tree, false
 	}
 }
 
@@ -72,7 +84,7 @@ func (s *state) applyAsked(r step.ApprovalAsked) {
 		s.waiting++
 	}
 	s.close(i.approval.timer)
-	i.approval = approval{asked: true, tree: r.Tree, timer: r.Effect}
+	i.approval = approval{asked: true, tree: r.Tree, timer: r.Effect, items: shownOf(openItems(&s.ledger))}
 	if r.Effect != "" {
 		s.open(&openEffect{id: r.Effect, inst: i, kind: deadlineEffect, until: r.Until})
 	}
@@ -88,7 +100,8 @@ func (s *state) applyAnswered(r step.ApprovalAnswered) {
 	}
 	i := s.at(r.Stage)
 	s.clearApproval(i)
-	i.approval = approval{approved: r.Approved, unchecked: r.Approved, tree: r.Tree, by: r.By, reason: r.Reason}
+	i.approval = approval{approved: r.Approved, unchecked: r.Approved, tree: r.Tree, by: r.By, reason: r.Reason,
+		items: shownOf(openItems(&s.ledger))}
 	i.status = step.Pending
 	s.refresh(i)
 }
@@ -158,6 +171,13 @@ func (s *state) applyRaised(r step.EscalationRaised) {
 			s.refresh(e.target)
 		}
 	}
+	for _, i := range e.sources {
+		if r.Escalation.Again != "" { // what was decided before is void
+			i.accepted = false
+			s.refresh(i)
+		}
+	}
+	s.told = len(s.history)
 	s.escalations = append(s.escalations, e)
 	s.nextEscalation++
 }
@@ -170,6 +190,7 @@ func (s *state) applyDecided(r step.EscalationDecided) {
 	if e == nil {
 		return
 	}
+	e.waived = append(e.waived, r.Items...)
 	for _, i := range e.sources {
 		if e.target == nil {
 			continue
@@ -201,6 +222,12 @@ func (s *state) applyDecided(r step.EscalationDecided) {
 				}
 			}
 		}
+	}
+	if r.Tree.Hash != "" && s.active == 0 {
+		s.workTree, s.worked = r.Tree, false // what was worked by hand is the base of what comes
+	}
+	if r.Unchecked {
+		s.overrides = append(s.overrides, override{e.Escalation, e.waived, r.Tree})
 	}
 	if r.Closed {
 		s.release(e)
@@ -243,7 +270,8 @@ func (s *state) settleWaived(e *escalation, r step.EscalationDecided) {
 			s.loopOf(i).pending = nil
 			s.refresh(i)
 		case step.Rejected: // the override stands for the approval
-			i.approval = approval{approved: true, unchecked: true, tree: r.Tree, by: r.By, reason: r.Reason}
+			i.approval = approval{approved: true, unchecked: true, tree: r.Tree, by: r.By, reason: r.Reason,
+				items: shownOf(openItems(&s.ledger))}
 			i.status, i.came = step.Pending, true
 			s.loopOf(i).pending = nil
 			s.refresh(i)

@@ -66,14 +66,16 @@ func (d *decider) answerApproval(a step.Answer) bool {
 	if !mayAnswer(i.node.Approval.Approvers, a.By) {
 		return d.refuse(a, mayNot(i, a.By))
 	}
-	if a.Kind == step.Approve && a.Tree.Tracked != i.approval.tree.Tracked {
-		d.refuse(a, fmt.Sprintf("the tree changed since the approval of %q was asked; look again and answer again", i.path))
-		d.ask(i, a.Tree, "the tree changed before the approval")
-		return false
+	void, warning := d.approvalDiffers(i, a.Tree)
+	if a.Kind == step.Approve && void != "" {
+		d.refuse(a, fmt.Sprintf("%s since the approval of %q was asked; look again and answer again", void, i.path))
+		again := d.askAgain(i, a.Tree, void+" before the approval")
+		d.resumeIf(again && a.Live && d.s.status == step.RunIsWaiting)
+		return again && a.Live
 	}
 	r := step.ApprovalAnswered{Stage: i.path, Answer: a.ID, Approved: a.Kind == step.Approve, By: a.By, Reason: a.Reason, At: d.at, Tree: a.Tree}
-	if a.Tree.Hash != i.approval.tree.Hash {
-		r.Warning = "untracked files changed since the approval was asked"
+	if a.Kind == step.Approve && warning != "" {
+		r.Warning = warning + " since the approval was asked"
 	}
 	if a.Kind == step.Approve {
 		d.approve(i, r)
@@ -85,6 +87,17 @@ func (d *decider) answerApproval(a step.Answer) bool {
 		d.resumeIf(d.s.status == step.RunIsWaiting)
 	}
 	return a.Live
+}
+
+// askAgain asks for an approval once more, after what was worked by hand was looked at again: then it may have to wait
+// for that, and is asked when it comes to its start. It reports whether anything runs again.
+func (d *decider) askAgain(i *instance, tree step.Tree, why string) bool {
+	before := i.status
+	again := d.workedByHand(tree)
+	if i.status == before {
+		d.ask(i, tree, why)
+	}
+	return again
 }
 
 // mayAnswer reports whether a person is among those who may answer: by name, or by the name before the host.

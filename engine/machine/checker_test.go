@@ -37,7 +37,12 @@ type checker struct {
 	runs   map[string]map[int]bool // by path: the iterations in which it started
 	person bool                    // a person decided an escalation: then bounds don't hold
 
+	gave     map[string]bool         // by source: it said something since it was routed last
+	looked   map[string]map[int]bool // by id: the rounds in which it was found not fixed, since a person was asked
+	disputes map[string]int          // by id: how often it was disputed since
+
 	escalated  []feedback.Pair // routed so one after another: a join
+	stuck      bool            // for one of them the rule holds
 	escalating bool            // the record before was such a one
 	undone     undoChecker
 	broken     []string
@@ -56,6 +61,7 @@ func newChecker(p *plan.Plan, tree func() string) *checker {
 		plan: p, tree: tree, asking: map[string]bool{}, stages: map[string]*modelStage{}, items: map[string]feedback.Item{},
 		rounds: map[feedback.Pair]int{}, granted: map[feedback.Pair]int{},
 		raised: map[string]feedback.Escalation{}, open: map[string]string{}, finally: map[string]bool{},
+		gave: map[string]bool{}, looked: map[string]map[int]bool{}, disputes: map[string]int{},
 		left: map[string]string{}, had: map[string]bool{}, runs: map[string]map[int]bool{}, asked: map[string]step.ApprovalAsked{},
 	}
 }
@@ -114,7 +120,7 @@ func (c *checker) record(r step.Record) {
 	routed, ok := r.(step.FeedbackRouted)
 	escalates := ok && routed.Action == feedback.Escalate
 	if escalates && !c.escalating {
-		c.escalated = nil
+		c.escalated, c.stuck = nil, false
 	}
 	c.escalating = escalates
 	if _, ok := r.(step.StageStale); !ok {
@@ -184,11 +190,15 @@ func (c *checker) record(r step.Record) {
 		c.order = append(c.order, r.Item.ID)
 	case step.ItemChanged:
 		was := c.items[r.Item.ID]
-		reworded := was.Fingerprint != "" && was.Fingerprint == r.Item.Fingerprint // the evidence is what it was
+		reworded := was.Fingerprint != "" && was.Fingerprint == r.Item.Fingerprint || // the evidence is what it was
+			strings.HasPrefix(r.Item.Description, c.head(r.Item.ID)+" in the words") || strings.HasPrefix(r.Item.Description, r.Item.ID+" in the words")
 		if was.Description != r.Item.Description && !reworded {
 			c.breaks("ids never change", "item %s was %q and is %q", r.Item.ID, was.Description, r.Item.Description)
 		}
 		c.items[r.Item.ID] = r.Item
+		c.counted(was, r.Item)
+	case step.FeedbackReceived:
+		c.gave[r.Source] = true
 	case step.FeedbackRouted:
 		c.routed(r)
 	case step.EscalationRaised:
@@ -457,6 +467,7 @@ func (c *checker) routed(r step.FeedbackRouted) {
 	if owner != "" && r.Action != feedback.Escalate && c.stage(owner).status != step.Running {
 		c.breaks("only a review that ended is routed", "%s in %s, which is %s", r.Source, owner, c.stage(owner).status)
 	}
+	c.ruled(r, n)
 	open := 0
 	for _, id := range c.order {
 		item := c.items[id]
@@ -482,6 +493,43 @@ func (c *checker) routed(r step.FeedbackRouted) {
 	c.checkRounds(pair, n)
 }
 
+// counted follows what the rules about items count.
+func (c *checker) counted(was, item feedback.Item) {
+	if c.looked[item.ID] == nil {
+		c.looked[item.ID] = map[int]bool{}
+	}
+	switch item.Status {
+	case feedback.NotFixed:
+		c.looked[item.ID][item.LastRound] = true
+	case feedback.Disputed:
+		c.disputes[item.ID]++
+	case feedback.Escalated:
+		if was.Status != feedback.Waived {
+			delete(c.looked, item.ID)
+			delete(c.disputes, item.ID)
+		}
+	}
+}
+
+// ruled holds a routing by a rule about items against what was counted, and any against what the review said.
+func (c *checker) ruled(r step.FeedbackRouted, n *plan.Node) {
+	if !c.gave[r.Source] && r.Rule != feedback.ReasonNoChange && n.Kind != "approval" && !n.Loop.OnReject { // an approval that was given says nothing
+		c.breaks("no round for a review that did not take place", "%s said nothing and is routed: %s", r.Source, r.Action)
+	}
+	c.gave[r.Source] = false
+	stuck := r.Rule == ""
+	for _, id := range c.order {
+		item := c.items[id]
+		if !slices.Contains(r.Items, c.head(id)) || !slices.Contains(item.Sources, r.Source) {
+			continue
+		}
+		rules := n.Loop.Convergence
+		stuck = stuck || r.Rule == feedback.ReasonSameItem && rules.SameItem > 0 && len(c.looked[id]) >= rules.SameItem ||
+			r.Rule == feedback.ReasonDisputed && rules.Disputed > 0 && c.disputes[id] >= rules.Disputed
+	}
+	c.stuck = c.stuck || stuck
+}
+
 func (c *checker) checkRounds(pair feedback.Pair, n *plan.Node) {
 	if most := n.Loop.MaxIterations + c.granted[pair]; c.rounds[pair]+1 > most {
 		c.breaks("rounds stay within the cap and what was granted", "%v: iteration %d of %d", pair, c.rounds[pair]+1, most)
@@ -489,6 +537,9 @@ func (c *checker) checkRounds(pair feedback.Pair, n *plan.Node) {
 }
 
 func (c *checker) raisedOne(e feedback.Escalation) {
+	if (e.Reason == feedback.ReasonSameItem || e.Reason == feedback.ReasonDisputed) && e.Again == "" && !c.stuck {
+		c.breaks("a rule fires on what was counted", "%s for %v", e.Reason, e.Sources)
+	}
 	c.nobody("escalates")
 	for path := e.Sources[0]; strings.Contains(path, "/"); {
 		path = path[:strings.LastIndexByte(path, '/')]
@@ -497,6 +548,11 @@ func (c *checker) raisedOne(e feedback.Escalation) {
 		}
 	}
 	c.raised[e.ID] = e
+	if e.Again != "" { // what was decided is void
+		for _, source := range e.Sources {
+			c.stage(source).accepted = false
+		}
+	}
 	if e.Target != "" && e.Reason == feedback.ReasonNoChange {
 		c.stage(e.Target).blocked = true
 	}
@@ -505,10 +561,18 @@ func (c *checker) raisedOne(e feedback.Escalation) {
 		if !item.IsOpen() || item.Severity != feedback.Blocking || !slices.ContainsFunc(item.Sources, func(s string) bool { return slices.Contains(e.Sources, s) }) {
 			continue
 		}
-		if !slices.ContainsFunc(e.Blocking, func(b feedback.Item) bool { return b.ID == id }) && e.Target != "" {
+		if !slices.ContainsFunc(e.Blocking, func(b feedback.Item) bool { return b.ID == c.head(id) }) && e.Target != "" {
 			c.breaks("no open blocking item is lost", "%s is not in escalation %s", id, e.ID)
 		}
 	}
+}
+
+// head gives the id of the item that an entry is one with.
+func (c *checker) head(id string) string {
+	if same := c.items[id].SameAs; same != "" {
+		return same
+	}
+	return id
 }
 
 func (c *checker) decided(r step.EscalationDecided) {
@@ -562,7 +626,7 @@ func (c *checker) finished(r step.RunFinished) {
 		if !item.IsOpen() || item.Severity != feedback.Blocking {
 			continue
 		}
-		if !slices.ContainsFunc(r.OpenItems, func(o feedback.Item) bool { return o.ID == id }) {
+		if !slices.ContainsFunc(r.OpenItems, func(o feedback.Item) bool { return o.ID == c.head(id) }) {
 			c.breaks("no open blocking item is lost", "%s is not in the last record", id)
 		}
 		if r.Status == step.RunSucceeded && !slices.ContainsFunc(item.Sources, c.mayFail) {

@@ -133,7 +133,14 @@ func (d *decider) take(ev step.Event) bool {
 		}
 		return d.ignore(ev, e.Effect, "no rollback with this effect is under way")
 	case step.Resumed:
-		d.emit(step.RunResumed{At: d.at, Ended: e.Ended})
+		if e.Tree != nil && len(d.s.overrides) == 0 { // an override on another tree is void, which asks again
+			d.workedByHand(*e.Tree)
+		}
+		r := step.RunResumed{At: d.at, Ended: e.Ended}
+		if len(d.s.overrides) == 0 {
+			r.Tree = e.Tree
+		}
+		d.emit(r)
 		d.passDeadlines(true)
 		return true
 	case step.Answer:
@@ -256,7 +263,7 @@ func (d *decider) treeRead(o *openEffect, e step.TreeRead) {
 	if o.inst != nil {
 		rec.Stage = o.inst.path
 	}
-	i := o.inst
+	i, overrides := o.inst, d.s.overrides
 	d.emit(rec)
 	if d.s.cancelling && !(i != nil && i.isFinal()) {
 		return
@@ -269,12 +276,16 @@ func (d *decider) treeRead(o *openEffect, e step.TreeRead) {
 	case step.ForApproval:
 		d.ask(i, e.Tree, "")
 	case step.ForStart:
-		if i.approval.unchecked && i.approval.tree.Tracked != e.Tree.Tracked {
-			d.ask(i, e.Tree, "the tree changed after the approval")
-			return
+		if i.approval.unchecked {
+			if void, _ := d.approvalDiffers(i, e.Tree); void != "" {
+				d.askAgain(i, e.Tree, void+" after the approval")
+				return
+			}
 		}
 		d.read = i
 	case step.ForPause:
 		d.pause = &e.Tree
+	case step.ForOverride:
+		d.checkOverrides(overrides, e.Tree)
 	}
 }

@@ -75,7 +75,8 @@ func (d *decider) escalate(sources []*instance, rule string) {
 
 // raise asks a person, and tells those who want to know.
 func (d *decider) raise(e feedback.Escalation) {
-	e.ID, e.TaskID, e.History = fmt.Sprintf("x%d", d.s.nextEscalation), d.s.run.TaskID, slices.Clone(d.s.history)
+	e.ID, e.TaskID, e.History = fmt.Sprintf("x%d", d.s.nextEscalation), d.s.run.TaskID, d.s.history[d.s.told:]
+	e.HistoryFrom = d.s.told
 	r := step.EscalationRaised{At: d.at, Escalation: e}
 	policy := d.m.plan.Escalation
 	if policy == nil {

@@ -136,6 +136,12 @@ func (u *undoing) dump() string {
 	return fmt.Sprintf("%v running=%s failed=%v wanted=%v stopped=%v", paths(u.stages), pathOf(u.running), u.failed, u.wanted, u.stopped)
 }
 
+// RollsBack reports whether something that the stages did is still undone before a run that is being cancelled ends.
+func (m *Machine) RollsBack() bool {
+	u := &m.s.undo
+	return u.running != nil || u.wanted && !u.stopped && len(u.stages) > 0
+}
+
 // atItsEnd reports whether what comes at the end of the run has begun: rollbacks, or what stands in its finally.
 func (s *state) atItsEnd() bool {
 	final := s.root.final

@@ -50,6 +50,9 @@ func (d *decider) startNext() bool {
 	if !i.isComposite() && !d.mayHold(i) {
 		return false
 	}
+	if d.checksOverrides() {
+		return false
+	}
 	d.begin(i)
 	return true
 }
@@ -221,13 +224,22 @@ func (d *decider) rest() {
 		d.restPaused()
 	case d.s.timers() > 0:
 	case d.s.waiting > 0:
-		if d.s.status != step.RunIsWaiting {
-			d.emit(step.RunWaiting{At: d.at, Reason: "approval"})
-		}
+		d.restWaiting()
 	case d.dropRest() || d.failStuck():
 		d.goOn()
 	default:
 		d.finish()
+	}
+}
+
+// restWaiting waits for approvals. Where work by hand would make something run again, what the run left must be known.
+func (d *decider) restWaiting() {
+	switch {
+	case d.s.status == step.RunIsWaiting:
+	case d.s.worked && d.pause == nil && d.s.root.graph.loops():
+		d.emit(step.TreeAsked{Effect: d.newEffect(), Purpose: step.ForPause, At: d.at})
+	default:
+		d.emit(step.RunWaiting{At: d.at, Reason: "approval"})
 	}
 }
 

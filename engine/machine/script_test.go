@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "rewrite the expected parts of the scrip
 //	start [jobs=N] [task=KEY] [prior=STAGE]
 //	end EFFECT [CLASS] [exit=N] [items=SEVERITY:TEXT[@LINE][#ID],…] [replies=ID:STATUS,…] [allfixed] [tree=HASH]
 //	    [lines=FIRST-LAST] [out=NAME:TEXT] …
-//	lost EFFECT · timer EFFECT · tree EFFECT HASH [refused] · notified EFFECT · resume [ended=N] · later SECONDS
+//	lost EFFECT · timer EFFECT · tree EFFECT HASH [refused] · notified EFFECT · resume [tree=HASH] · later SECONDS
 //	rolledback EFFECT [CLASS]
 //	approve|reject|cancel|retry|refer-back|override|abort [STAGE] [key=value …] [dead]
 //
@@ -304,7 +304,13 @@ func (s *scriptRun) event(command string) step.Event {
 		}
 		return e
 	case "resume":
-		return step.Resumed{At: s.now}
+		e := step.Resumed{At: s.now}
+		for _, w := range words[1:] {
+			if v, ok := strings.CutPrefix(w, "tree="); ok {
+				e.Tree = &step.Tree{Hash: v, Tracked: v}
+			}
+		}
+		return e
 	}
 	return s.answer(words)
 }
@@ -390,6 +396,8 @@ func (s *scriptRun) answer(words []string) step.Answer {
 			a.Tree = step.Tree{Hash: v, Tracked: v}
 		case key == "untracked":
 			a.Tree.Hash = v
+		case key == "changed":
+			a.Tree.Changed = strings.Split(v, ",")
 		case key == "reason":
 			a.Reason = v
 		case key == "by":

@@ -45,6 +45,7 @@ func TestSimulation(t *testing.T) {
 	t.Logf("%d histories: %+v", *histories, total)
 	for name, n := range map[string]int{"rounds": total.rounds, "escalations": total.escalations, "crashes": total.crashes,
 		"approvals": total.approvals, "cancels": total.cancels, "composites": total.composites, "retries": total.retries,
+		"work by hand": total.hands, "rules about items": total.ruled, "an override that is void": total.again,
 		"a finally": total.finals, "a cancel of a finally": total.abandoned, "deadlines": total.deadlines,
 		"rejections that send back": total.rejections, "notifications": total.notified, "rollbacks": total.rollbacks, "a cancel of rollbacks": total.keptOn,
 		"findings of a pipeline inside": total.taken} {
@@ -93,6 +94,9 @@ func compareOrders(t *testing.T, seed uint64) {
 		w.run()
 		worlds[k] = w
 	}
+	if slices.ContainsFunc(worlds[:], func(w *world) bool { return w.m.Status() == step.RunCancelled }) {
+		return // a person ended it, and what else went on had come further in one of them
+	}
 	if diff := cmp.Diff(worlds[0].summary(), worlds[1].summary()); diff != "" {
 		t.Fatalf("seed %d: two orders of ending differ:\n%s\nplan:\n%s\none:\n%s\nother:\n%s", seed, diff,
 			worlds[0].text, worlds[0].history(), worlds[1].history())
@@ -100,6 +104,7 @@ func compareOrders(t *testing.T, seed uint64) {
 }
 
 type simCounts struct {
+	hands, ruled, again                                                           int
 	events, rounds, escalations, crashes, approvals, cancels, composites, retries int
 	finals, abandoned, deadlines, rejections, notified, taken, rollbacks, keptOn  int
 }
@@ -113,6 +118,9 @@ func (c *simCounts) add(o simCounts) {
 	c.cancels += o.cancels
 	c.composites += o.composites
 	c.retries += o.retries
+	c.hands += o.hands
+	c.ruled += o.ruled
+	c.again += o.again
 	c.finals += o.finals
 	c.abandoned += o.abandoned
 	c.deadlines += o.deadlines
@@ -145,6 +153,7 @@ type world struct {
 	counts  simCounts
 	asked   []string       // stages that wait for an approval
 	raised  map[string]int // by sources: how often they escalated
+	hands   int            // how often somebody worked by hand
 }
 
 // newWorld makes a world with a random plan. Without chaos no stage asks how often it came to its start, none has a
@@ -317,6 +326,12 @@ func (w *world) outcome(s *step.StageStarted) step.StageEnded {
 		}
 		e.Tree = &step.Tree{Hash: hash, Tracked: hash}
 	}
+	if s.Since != "" && roll(2, "lines") == 0 {
+		e.Lines = []step.Lines{{File: "f", First: 1, Last: 2}}
+	}
+	if len(s.BriefIDs) > 0 && w.dice(100, "disputes", s.Stage, s.BriefIDs) < 30 && e.Result == nil {
+		e.Result = &feedback.Result{Replies: []feedback.Reply{{ID: s.BriefIDs[0], Status: feedback.Disputed, Reason: "so"}}}
+	}
 	return e
 }
 
@@ -330,7 +345,16 @@ func (w *world) findings(s *step.StageStarted, roll func(int, string) int) *feed
 		if roll(4, fmt.Sprint("severity", k)) == 0 {
 			severity = feedback.Advisory
 		}
-		r.Items = append(r.Items, feedback.Item{Severity: severity, Description: fmt.Sprintf("%s finds %d", s.Stage, roll(4, fmt.Sprint("text", k)))})
+		item := feedback.Item{Severity: severity, File: "f", Line: 1 + roll(3, fmt.Sprint("line", k)),
+			Description: fmt.Sprintf("%s finds %d", s.Stage, roll(4, fmt.Sprint("text", k)))}
+		if roll(3, fmt.Sprint("alike", k)) == 0 {
+			item.Description, item.Line = "all find this", 1
+		}
+		if len(s.OpenItems) > 0 && roll(5, fmt.Sprint("named", k)) == 0 {
+			item.ID = s.OpenItems[roll(len(s.OpenItems), fmt.Sprint("name", k))].ID
+			item.Description = fmt.Sprintf("%s in the words of round %d", item.ID, s.Iteration)
+		}
+		r.Items = append(r.Items, item)
 	}
 	if w.chaos && len(s.OpenItems) > 0 && roll(3, "replies") == 0 {
 		id := s.OpenItems[roll(len(s.OpenItems), "which")].ID
@@ -368,16 +392,42 @@ func (w *world) person(n int) {
 	}
 	a := w.answer(kind)
 	if w.chaos && w.rng.IntN(10) == 0 { // work by hand before the answer
-		w.tree = fmt.Sprintf("T-hand-%d", w.answers)
+		w.byHand()
 	}
 	w.take(a)
+}
+
+// byHand changes the workspace as a person would.
+func (w *world) byHand() {
+	w.hands++
+	w.counts.hands++
+	w.tree = fmt.Sprintf("T-hand-%d", w.hands)
+	w.check.person = true // what stood on it runs again
+}
+
+// resumed is the resume of another process, which looks at the workspace as a driver does.
+func (w *world) resumed() step.Resumed {
+	e := step.Resumed{At: w.now}
+	if _, known := w.m.LastTree(); !known || w.m.Cancelling() {
+		return e
+	}
+	for _, o := range w.m.OpenEffects() {
+		if d, ok := o.(step.Dispatch); ok && w.m.Node(d.Started.Stage).Writes {
+			return e
+		}
+	}
+	e.Tree = &step.Tree{Hash: w.tree, Tracked: w.tree}
+	return e
 }
 
 // take gives an answer to the machine, and another process that goes on where the one that took it does not.
 func (w *world) take(a step.Answer) {
 	w.step(a)
 	if w.chaos && !a.Live {
-		w.step(step.Resumed{At: w.now})
+		if w.rng.IntN(5) == 0 {
+			w.byHand()
+		}
+		w.step(w.resumed())
 	}
 }
 
@@ -454,6 +504,12 @@ func (w *world) count(r step.Record) {
 		}
 	case step.EscalationRaised:
 		w.counts.escalations++
+		if r.Escalation.Again != "" {
+			w.counts.again++
+		}
+		if r.Escalation.Reason == feedback.ReasonSameItem || r.Escalation.Reason == feedback.ReasonDisputed {
+			w.counts.ruled++
+		}
 		w.raised[fmt.Sprint(r.Escalation.Sources)]++
 	case step.ApprovalAsked:
 		w.unasked(r.Stage)
@@ -525,7 +581,10 @@ func (w *world) crash() {
 	if w.m.Status().Ended() {
 		return
 	}
-	w.step(step.Resumed{At: w.now})
+	if w.atRest() && w.rng.IntN(4) == 0 {
+		w.byHand()
+	}
+	w.step(w.resumed())
 	stopping := map[string]bool{}
 	for _, e := range w.m.OpenEffects() {
 		if s, ok := e.(step.Stop); ok {

@@ -21,6 +21,18 @@ func randomPlanText(rng *rand.Rand, bodies bool) string {
 	return g.out.String()
 }
 
+// convergence writes the rules of a loop.
+func (g *planWriter) convergence() {
+	for _, rule := range []string{"same", "disputed", "ratchet"} {
+		if g.chance(25) {
+			fmt.Fprintf(&g.out, " %s=%d", rule, 1+g.rng.IntN(2))
+		}
+	}
+	if g.chance(20) {
+		g.out.WriteString(" nochange=off")
+	}
+}
+
 // policy writes what holds for the whole plan.
 func (g *planWriter) policy() {
 	var words []string
@@ -158,6 +170,7 @@ func (g *planWriter) words(name string, i int, ancestors map[int]bool, body bool
 		if g.chance(20) {
 			g.out.WriteString(" rerun=path")
 		}
+		g.convergence()
 	}
 	g.approval(name, i, ancestors, loop, body)
 	foreach := false

@@ -40,11 +40,13 @@ type state struct {
 	loops     []*loop // in order of creation
 	loopByKey map[feedback.Pair]*loop
 	history   []feedback.HistoryEntry
+	told      int                // how many entries of it are in records of escalations
 	loopsTo   map[string][]*loop // by path of the target
 	sent      sentBack
 
 	escalations    []*escalation            // the open ones
 	decided        []step.EscalationDecided // by which others were closed
+	overrides      []override               // on which nothing has started yet
 	nextEscalation int
 	waiting        int       // approvals that were asked and not answered
 	worked         bool      // a stage ended since the workspace was last looked at for a person
@@ -99,6 +101,7 @@ type escalation struct {
 	feedback.Escalation
 	sources   []*instance
 	target    *instance // nil: of an interrupted stage
+	waived    []string  // ids of items
 	timer     string    // effect of its deadline
 	onTimeout string
 }
@@ -181,8 +184,9 @@ type approval struct {
 	approved  bool
 	unchecked bool // approved in an earlier step: compare the tree before the start
 	tree      step.Tree
-	timer     string // effect of its deadline
-	by        string // who approved it
+	items     []shownItem // that were open when it was asked, or answered
+	timer     string      // effect of its deadline
+	by        string      // who approved it
 	reason    string
 }
 

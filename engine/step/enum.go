@@ -55,13 +55,14 @@ const (
 	ForApproval            // what a person is shown before a stage
 	ForStart               // what a stage starts on: compared with what was approved, base of a round
 	ForPause               // what a person is shown at an escalation
+	ForOverride            // what goes on after an override: compared with what was overridden
 )
 
 var (
 	runStatusWords   = [...]string{"unknown", "running", "waiting", "paused", "succeeded", "failed", "cancelled", "rolling_back"}
 	stageStatusWords = [...]string{"unknown", "pending", "waiting", "running", "succeeded", "failed", "skipped", "not_run", "cancelled", "stale", "rejected"}
 	staleCauseWords  = [...]string{"unknown", "feedback", "upstream", "decision"}
-	purposeWords     = [...]string{"unknown", "approval", "start", "pause"}
+	purposeWords     = [...]string{"unknown", "approval", "start", "pause", "override"}
 	answerKindWords  = [...]string{"unknown", "approve", "reject", "cancel", "retry", "refer-back", "override", "abort"}
 )
 

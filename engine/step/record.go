@@ -39,6 +39,7 @@ type RunPaused struct {
 type RunResumed struct {
 	At    Instant `json:"at"`
 	Ended int     `json:"ended,omitempty"` // processes left over that were ended
+	Tree  *Tree   `json:"tree,omitempty"`  // the workspace as it was found, where somebody looked
 }
 
 // RunCancelling says that the run is being stopped.
@@ -205,6 +206,7 @@ type TreeAsked struct {
 	Purpose   Purpose `json:"purpose"`
 	Stage     string  `json:"stage,omitempty"`
 	Iteration int     `json:"iteration,omitempty"`
+	Since     string  `json:"since,omitempty"` // a tree's hash: what differs from it is to be listed
 	At        Instant `json:"at"`
 }
 
@@ -241,8 +243,8 @@ type FeedbackRouted struct {
 	Action        feedback.Action `json:"action"`
 	Iteration     int             `json:"iteration"` // after the action
 	MaxIterations int             `json:"max_iterations"`
-	Rule          string          `json:"rule,omitempty"` // why it escalates: iteration_cap_reached, no_change
-	Items         []string        `json:"items,omitempty"`
+	Rule          string          `json:"rule,omitempty"`  // why it escalates: one of feedback's reasons
+	Items         []string        `json:"items,omitempty"` // that are open and block; where a rule about items fired, those
 }
 
 // ItemOpened and ItemChanged give an item's whole state.
@@ -306,8 +308,11 @@ type EscalationDecided struct {
 	Items    []string      `json:"items,omitempty"`
 	Outputs  *value.Object `json:"outputs,omitempty"`
 	Closed   bool          `json:"closed"` // false: blocking items are left, the escalation stays open
-	Tree     Tree          `json:"tree"`
-	Warning  string        `json:"warning,omitempty"`
+
+	Covered   []string `json:"covered,omitempty"`   // stages whose approval also holds for the rounds that were granted
+	Unchecked bool     `json:"unchecked,omitempty"` // of an override: the tree is compared again before anything starts on it
+	Tree      Tree     `json:"tree"`
+	Warning   string   `json:"warning,omitempty"`
 }
 
 // NotifyStarted says that a script tells somebody of an escalation.

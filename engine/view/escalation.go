@@ -66,6 +66,8 @@ func (r *Run) EscalationJSON(e feedback.Escalation) ([]byte, error) {
 }
 
 func (r *Run) raise(at step.Instant, rec step.EscalationRaised) {
+	r.past = feedback.Continue(r.past, &rec.Escalation)
+	rec.Escalation.History = r.past
 	r.open = append(r.open, &escalation{rec.Escalation, at, deadline{rec.Until, rec.OnTimeout}})
 	for _, source := range rec.Escalation.Sources {
 		s := r.tree.stage(source)

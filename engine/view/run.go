@@ -25,7 +25,8 @@ type Run struct {
 
 	tree    tree
 	ledger  feedback.Ledger
-	tries   int // of stages, dispatched
+	past    []feedback.HistoryEntry // of all loops, up to the last escalation
+	tries   int                     // of stages, dispatched
 	history []entry
 
 	rollbacks []*rollback // in the order in which they began
