@@ -92,6 +92,7 @@ type story struct {
 	tries   map[string]string // "stage iteration.attempt" → outcome
 	answers []string
 	lines   []string
+	records []step.Record
 }
 
 func newStory(t *testing.T, pipeline, script string) *story {
@@ -140,6 +141,7 @@ func (s *story) play() {
 func (s *story) step(ev step.Event) []step.Effect {
 	s.now += 1000
 	ready := s.m.Step(ev)
+	s.records = append(s.records, ready.Records...)
 	for _, rec := range ready.Records {
 		s.run.Apply(ev.When(), rec)
 		if line, ok := view.Line(ev.When(), rec); ok {
