@@ -199,7 +199,7 @@ func (w *waiter) take(ctx context.Context, s *session) (Answered, error) {
 		return *w.out, nil
 	}
 	// Where nothing starts any more the workspace is not needed: it may be another run's by now.
-	if !cancelled || s.plan.Graph.HasFinally() {
+	if !cancelled || s.plan.Graph.HasFinally() || s.machine.RollsBack() {
 		if err := s.takeWorkspace(); err != nil {
 			return *w.out, fmt.Errorf("the answer is recorded, but the run can't be carried on: %w", err)
 		}

@@ -68,7 +68,8 @@ func (w *Workspace) revert(ctx context.Context, v *view, since string, opt UndoO
 	}
 	if _, err := v.git(ctx, nil, "read-tree", "-m", "-u", head, tree); err != nil {
 		if refused(err) {
-			err = fmt.Errorf("%w: %s", ErrConflict, strings.TrimPrefix(err.Error(), "git read-tree: "))
+			err = fmt.Errorf("%w, since they touch what is not committed: %s; commit that or put it aside, then use git revert%s",
+				ErrConflict, strings.TrimPrefix(err.Error(), "git read-tree: "), span(since))
 		}
 		return r, err
 	}
@@ -89,12 +90,20 @@ func (w *Workspace) revert(ctx context.Context, v *view, since string, opt UndoO
 	return r, err
 }
 
+// span is what a person gives to "git revert" for the commits since one.
+func span(since string) string {
+	if since == "" {
+		return ""
+	}
+	return " --no-edit " + since + "..HEAD"
+}
+
 // between gives the tree of a commit, and how many there are from it to a later one.
 func (v *view) between(ctx context.Context, since, head string) (tree string, commits int, err error) {
 	if head == "" {
 		return "", 0, fmt.Errorf("%w: a branch without a commit is checked out, and it was %.12s before the stage", ErrConflict, since)
 	}
-	span := head
+	commitsOf := head
 	if since == "" {
 		out, err := v.git(ctx, strings.NewReader(""), "mktree")
 		if err != nil {
@@ -115,9 +124,9 @@ func (v *view) between(ctx context.Context, since, head string) (tree string, co
 		if tree, err = v.line(ctx, "rev-parse", "--verify", since+"^{tree}"); err != nil {
 			return "", 0, err
 		}
-		span = since + ".." + head
+		commitsOf = since + ".." + head
 	}
-	n, err := v.line(ctx, "rev-list", "--count", span)
+	n, err := v.line(ctx, "rev-list", "--count", commitsOf)
 	if err == nil {
 		_, err = fmt.Sscan(n, &commits)
 	}
