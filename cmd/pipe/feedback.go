@@ -15,7 +15,7 @@ func newFeedbackCmd(a *app) *cobra.Command {
 			return unknownCommand(cmd, args[0])
 		},
 	}
-	cmd.AddCommand(newFeedbackConvertCmd(a), newFeedbackMetricsCmd(a))
+	cmd.AddCommand(newFeedbackConvertCmd(a), newFeedbackMetricsCmd(a), newFeedbackReadCmd(a), newFeedbackWriteCmd(a))
 	cmd.SetErr(a.err)
 	return cmd
 }

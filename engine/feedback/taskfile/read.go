@@ -45,16 +45,21 @@ type reader struct {
 	heading int  // level of the last heading
 	header  bool // no part that is known has begun: fields count
 
-	list    *[]Issue // that the open issue is one of; nil: none is open
-	issue   Issue
-	at      int // line of the open issue
-	words   []string
+	entry
 	gap     bool // the line before was blank
 	summary []string
 
 	said     bool // there was a status that counts
 	stray    Warning
 	approved string // the task that the sign-off names
+}
+
+// entry is the issue that is being read.
+type entry struct {
+	list  *[]Issue // that it is one of; nil: none is open
+	issue Issue
+	at    int // its line; -1: of a paragraph
+	words []string
 }
 
 // Read takes out of the bytes of a file what it says. It never fails: of a file that can't be read, or that says

@@ -106,9 +106,9 @@ func Write(f File) []byte {
 		for i := range f.Suggestions {
 			s := &f.Suggestions[i]
 			if s.Done {
-				b.WriteString(entry(s, "- [x] ", escapeEntry))
+				b.WriteString(entryText(s, "- [x] ", escapeEntry))
 			} else {
-				b.WriteString(entry(s, "- ", escapeLine))
+				b.WriteString(entryText(s, "- ", escapeLine))
 			}
 		}
 	}
@@ -151,7 +151,7 @@ func writeBoxes(b *bytes.Buffer, name string, list []Issue) {
 		if list[i].Done {
 			mark = "- [x] "
 		}
-		b.WriteString(entry(&list[i], mark, escapeEntry))
+		b.WriteString(entryText(&list[i], mark, escapeEntry))
 	}
 }
 
@@ -163,9 +163,9 @@ func escapeEntry(s string) string {
 	return s
 }
 
-// entry writes an issue as a line. Text that ends like the place of an issue that has none is escaped, so that it
+// entryText writes an issue as a line. Text that ends like the place of an issue that has none is escaped, so that it
 // stays text.
-func entry(i *Issue, mark string, write func(string) string) string {
+func entryText(i *Issue, mark string, write func(string) string) string {
 	text := write(i.Description)
 	if i.File != "" {
 		return mark + text + " - " + placeText(i.File, i.Line) + "\n"
