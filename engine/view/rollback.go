@@ -49,6 +49,9 @@ func (r *Run) applyRollback(at step.Instant, rec step.Record) {
 		}
 	}
 	s := r.tree.stage(path)
+	if n := len(r.rollbacks); n > 0 && r.rollbacks[n-1].stage == path {
+		s.undone = r.rollbacks[n-1]
+	}
 	s.history = append(s.history, entry{at, slimRollback(rec)})
 	r.history = append(r.history, entry{at, slimRollback(rec)})
 }
@@ -100,6 +103,19 @@ func (b *rollback) status() string {
 		return step.Failed.String()
 	}
 	return step.Succeeded.String()
+}
+
+// remark is what stands behind what is said about the stage otherwise.
+func (b *rollback) remark() string {
+	switch {
+	case b == nil:
+		return ""
+	case !b.ended:
+		return "; is being undone (" + oneLine(b.strategy, maxText) + ")"
+	case b.class != "":
+		return "; could not be undone (" + oneLine(b.class, maxText) + ")"
+	}
+	return "; undone"
 }
 
 func (b *rollback) json() jsonRollback {

@@ -32,9 +32,15 @@ func TestRollback(t *testing.T) {
 	if r.SetHeld(false); r.StatusWord() != view.Interrupted {
 		t.Errorf("the status without a process is %q", r.StatusWord())
 	}
+	if got := r.Stages()[0].Trouble; got != "is being undone (run)" {
+		t.Errorf("a stage that is being undone says %q", got)
+	}
 	failed := step.RollbackFinished{Effect: "e2", Stage: "a", Class: "exit", Message: "exit status 1"}
 	r.Apply(2, failed)
 	r.Apply(2, step.RunFinished{Status: step.RunCancelled})
+	if a, b := r.Stages()[0].Trouble, r.Stages()[1].Trouble; a != "could not be undone (exit)" || b != "undone" {
+		t.Errorf("stages that were undone say %q and %q", a, b)
+	}
 	b, err := r.JSON()
 	if err != nil {
 		t.Fatal(err)

@@ -24,8 +24,14 @@ type stage struct {
 	outputs   *value.Object
 	cached    bool // an earlier execution gave the outputs
 	failure   *failure
-	approval  *approval
 	history   []entry
+	marks
+}
+
+// marks are what else is to be said of a stage.
+type marks struct {
+	approval *approval // nil: none is asked for
+	undone   *rollback // nil: what it did stands
 }
 
 // failure says how the last try failed.

@@ -159,6 +159,11 @@ func (t *page) cutMessages(r *Run, widths []int) {
 
 // remark is what the table says about a stage beside its figures.
 func (s *stage) remark() string {
+	return strings.TrimPrefix(s.trouble()+s.undone.remark(), "; ")
+}
+
+// trouble is what is wrong with a stage, or keeps it.
+func (s *stage) trouble() string {
 	switch {
 	case s.approval != nil:
 		return "waits for an approval"

@@ -115,7 +115,7 @@ func scenes() []scene {
 		escalation(), step.RunPaused{Reason: feedback.ReasonIterationCap})
 	add("escalation-80x24", 80, 24, feature(), nil, paused...)
 	add("escalation-80x12", 80, 12, feature(), nil, paused...)
-	list = append(list, manyStages(), wideNames(), instances())
+	list = append(list, manyStages(), wideNames(), instances(), verified(false), verified(true))
 	return list
 }
 
@@ -164,6 +164,23 @@ func instances() scene {
 		step.StageStarted{Stage: "each[1]", Iteration: 1, Attempt: 1, At: second(0), Composite: true},
 		began("each[0]/build", 1, 1), began("each[1]/build", 1, 1), done("each[0]/build", 1, 900), began("each[0]/test", 1, 3))
 	return scene{"instances-80x24", 80, 24, FrameOf(v, now, func(view.StageState) []string { return []string{"compiling"} })}
+}
+
+// verified has a stage with what verifies it, in its second round; or the same while what the stage did is undone.
+func verified(undone bool) scene {
+	p := &plan.Plan{Name: "fix", Graph: plan.Graph{Nodes: []plan.Node{{ID: "implement"},
+		{ID: "implement/verifiers", Needs: []int{0}, Loop: &plan.Loop{Self: true, MaxIterations: 3}}, {ID: "ship", Needs: []int{0, 1}}}}}
+	recs := []step.Record{began("implement", 1, 0), done("implement", 1, 900), began("implement/verifiers", 1, 2), done("implement/verifiers", 1, 400),
+		step.FeedbackRouted{Source: "implement/verifiers", Target: "implement", Action: feedback.ReImplement, Iteration: 2, MaxIterations: 3},
+		began("implement", 2, 5), done("implement", 2, 800), began("implement/verifiers", 2, 7)}
+	name := "verified-80x24"
+	if undone {
+		name = "undone-80x24"
+		recs = append(recs, step.RunCancelling{By: "ann", Reason: "cancelled", Rollback: true}, step.StageCancelled{Stage: "implement/verifiers"},
+			step.RollbackStarted{Effect: "e9", Stage: "implement", Strategy: "file_restore"})
+	}
+	v, now := play(p, recs...)
+	return scene{name, 80, 24, FrameOf(v, now, func(view.StageState) []string { return []string{"ok  ./parser"} })}
 }
 
 // TestRegion compares what is drawn with testdata/*.golden.
