@@ -125,7 +125,7 @@ func (t *try) keep(ended *step.StageEnded) string {
 	if t.key == "" || ended.Class != string(stage.OK) || ended.Tree == nil || ended.Tree.Hash != t.s.Base {
 		return ""
 	}
-	kept := step.StageEnded{ExitCode: ended.ExitCode, Outputs: ended.Outputs, Result: ended.Result}
+	kept := step.StageEnded{ExitCode: ended.ExitCode, Outputs: ended.Outputs, Result: ended.Result, Diagnosis: ended.Diagnosis}
 	if err := t.d.cache().put(t.key, kept, t.d.opt.Now()); err != nil {
 		return fmt.Sprintf("what stage %q gave can't be cached: %v", t.s.Stage, err)
 	}

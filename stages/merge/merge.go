@@ -184,8 +184,8 @@ func texts(paths []string) []string {
 
 // finding is the outcome of a merge that has a diagnosis.
 func (t *trial) finding(ctx context.Context, d *envelope.Diagnosis) (stage.Outcome, error) {
-	if err := ctx.Err(); err != nil {
-		return stage.Outcome{Class: stage.Cancelled, ExitCode: -1, Message: "cancelled"}, nil
+	if ctx.Err() != nil {
+		return stopped(ctx), nil
 	}
 	if d.Resolver != nil {
 		d.Resolver.RepoSlug = t.repo.Slug(ctx)
