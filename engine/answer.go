@@ -34,6 +34,8 @@ type Answered struct {
 	Warning  string // of an accepted one: what differs from what was shown
 	Closed   bool   // of an accepted decision: false while blocking items are left
 
+	Covered []string // of an accepted decision: stages whose approval also holds for the rounds that it grants
+
 	Result         // where the run stands now
 	Live      bool // another process carries the run on, and has taken the answer
 	CarriedOn bool // this process carried the run on after it
@@ -149,7 +151,7 @@ func (w *waiter) see(l journal.Line) error {
 		case step.ApprovalAnswered:
 			out.Warning = r.Warning
 		case step.EscalationDecided:
-			out.Warning, out.Closed = r.Warning, r.Closed
+			out.Warning, out.Closed, out.Covered = r.Warning, r.Closed, r.Covered
 		}
 	}
 	w.out = out

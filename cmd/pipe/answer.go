@@ -25,7 +25,7 @@ type answerOptions struct {
 }
 
 func (o *answerOptions) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.by, "by", "", "`NAME` of who answers (default: the user)")
+	cmd.Flags().StringVar(&o.by, "by", "", "`NAME` of who answers (default: the user and the host)")
 	cmd.Flags().StringVar(&o.reason, "reason", "", "`TEXT` that says why")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 }
@@ -43,8 +43,11 @@ type answered struct {
 	Warning  string `json:"warning,omitempty"`
 	Closed   bool   `json:"closed"` // nothing of what was answered is left open
 	Status   string `json:"status"` // of the run
-	Live     bool   `json:"live"`   // a process carries the run on
-	Command  string `json:"command,omitempty"`
+
+	Covered []string `json:"covered,omitempty"` // stages whose approval also holds for the rounds that were granted
+
+	Live    bool   `json:"live"` // a process carries the run on
+	Command string `json:"command,omitempty"`
 }
 
 // give gives an answer to the run. The answer is made from what the run asks.
@@ -63,7 +66,7 @@ func (o *answerOptions) give(ctx context.Context, make func(*view.Run) (step.Ans
 			return err
 		}
 		if a.By = o.by; a.By == "" {
-			a.By = o.user()
+			a.By = o.who()
 		}
 		a.Reason = o.reason
 		f := &follower{app: o.app, p: p, json: o.json, live: o.resume}
@@ -124,7 +127,10 @@ func (o *answerOptions) tell(f *teller, id string, kind step.AnswerKind, res eng
 		next = "pipe resume " + id
 	}
 	if o.json {
-		b, err := view.Marshal(answered{1, id, res.Accepted, res.Why, res.Warning, res.Closed, res.Status.String(), res.Live, next})
+		b, err := view.Marshal(answered{
+			Version: 1, Run: id, Accepted: res.Accepted, Why: res.Why, Warning: res.Warning, Closed: res.Closed,
+			Status: res.Status.String(), Covered: res.Covered, Live: res.Live, Command: next,
+		})
 		if err != nil {
 			return err
 		}
@@ -143,6 +149,9 @@ func (o *answerOptions) tell(f *teller, id string, kind step.AnswerKind, res eng
 		f.warn(res.Warning)
 	}
 	f.say()
+	for _, stage := range res.Covered {
+		fmt.Fprintf(o.out, "the approval of %q covers the rounds that this grants\n", view.OneLine(stage))
+	}
 	if !res.Closed {
 		fmt.Fprintf(o.out, "blocking items are left: the escalation stays open, see `pipe show %s`\n", id)
 	}

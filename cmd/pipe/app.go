@@ -91,6 +91,18 @@ func (a *app) getenv(name string) string {
 	return ""
 }
 
+// who names the person who runs the command, and the host.
+func (a *app) who() string {
+	host := a.getenv("HOSTNAME")
+	if host == "" {
+		host, _ = os.Hostname() // without a name the person is all there is to say
+	}
+	if host == "" {
+		return a.user()
+	}
+	return a.user() + "@" + host
+}
+
 // user names the person who runs the command.
 func (a *app) user() string {
 	for _, name := range []string{"SUDO_USER", "USER", "LOGNAME"} {

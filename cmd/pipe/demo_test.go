@@ -22,7 +22,7 @@ func demo(t *testing.T, script string) (screen, folder, run string) {
 	tmp := t.TempDir()
 	cmd := exec.Command("bash", filepath.Join("..", "..", "testdata", "demo", script), pipe)
 	// A git that asks for signatures and hooks must not matter, nor what we are called ourselves.
-	cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "USER=anna", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=commit.gpgsign", "GIT_CONFIG_VALUE_0=true")
+	cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "USER=anna", "HOSTNAME=laptop", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=commit.gpgsign", "GIT_CONFIG_VALUE_0=true")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", script, err, out)
@@ -142,7 +142,7 @@ func TestDemoEscalation(t *testing.T) {
 		`\S+ run succeeded$`,
 		`status    succeeded$`,
 		`  test_verify -> fix +2/2 +override +0$`,
-		`  \S+ a person decided override by anna: `,
+		`  \S+ a person decided override by anna@laptop: `,
 	)
 	if goTest(folder) == nil {
 		t.Error("the tests of the repository pass, though nothing was fixed")

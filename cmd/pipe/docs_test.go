@@ -334,7 +334,7 @@ func console(t *testing.T, dir, text string) string {
 		out.WriteString(line)
 		cmd := exec.Command("bash", "-c", command)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "USER=anna", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+		cmd.Env = append(os.Environ(), "USER=anna", "HOSTNAME=laptop", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
 		b, err := cmd.CombinedOutput()
 		if err != nil && exitStatus(err) == 0 {
 			t.Fatalf("%s: %v", command, err)
