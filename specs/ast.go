@@ -1,12 +1,12 @@
 package specs
 
-import "example.com/pipe/engine/source"
+import (
+	"example.com/pipe/engine/source"
+	"example.com/pipe/specs/read"
+)
 
 // Leaf is a decoded scalar with its place. A nil *Leaf is a key that is not there.
-type Leaf[T any] struct {
-	Value T
-	Span  source.Span
-}
+type Leaf[T any] = read.Leaf[T]
 
 // Pipeline is the syntax tree of a pipeline document. A nil field is a key that is not there, or one whose
 // value was reported as wrong.

@@ -10,6 +10,7 @@ import (
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
 	"example.com/pipe/specs/document"
+	"example.com/pipe/specs/read"
 )
 
 // Contract is the syntax tree of a contract document. A nil field is a key that is not there, or one whose
@@ -59,18 +60,18 @@ func ParseContract(f *source.File) (*Contract, diag.List) {
 		return c, diags
 	}
 	r := newReader(doc, &diags)
-	n, done := r.follow(n)
+	n, done := r.Follow(n)
 	if n == nil {
 		return c, diags
 	}
 	defer done()
-	c.Span = r.doc.Whole(n)
+	c.Span = r.Doc.Whole(n)
 	fs, ok := readKeys(r, n, "the contract", contractKeys, c)
 	if !ok {
 		return c, diags
 	}
 	if !has(fs, "name") {
-		r.missing(n, document.Point(f, r.doc.Offset(n)), "the contract", "name", "add a line such as: name: task-summary")
+		r.Missing(n, document.Point(f, r.Doc.Offset(n)), "the contract", "name", "add a line such as: name: task-summary")
 	}
 	r.distinct(c)
 	return c, diags
@@ -78,9 +79,11 @@ func ParseContract(f *source.File) (*Contract, diag.List) {
 
 var contractKeys = []key[Contract]{
 	{"name", aName, Required, "lower-case letters, digits and dashes, beginning with a letter: the file's name without its ending",
-		func(r *reader, n *yaml.Node, c *Contract) { c.Name = r.name(n, `"name" of the contract`, pipelineName) }},
+		func(r *reader, n *yaml.Node, c *Contract) {
+			c.Name = r.Name(n, `"name" of the contract`, read.PipelineName)
+		}},
 	{"description", aText, "", "for people",
-		func(r *reader, n *yaml.Node, c *Contract) { c.Description = r.str(n, `"description" of the contract`) }},
+		func(r *reader, n *yaml.Node, c *Contract) { c.Description = r.Str(n, `"description" of the contract`) }},
 	{"version", Value{Form: "whole number, text"}, "", "the author's own",
 		func(r *reader, n *yaml.Node, c *Contract) { c.Version = r.contractVersion(n) }},
 	{"input_schema", keysOf("schema"), "", "what a stage must be given and may be given",
@@ -92,7 +95,7 @@ var contractKeys = []key[Contract]{
 	{"post_checks", listOf("checks", "check"), "", "checks that read inputs and outputs by their bare names",
 		func(r *reader, n *yaml.Node, c *Contract) { c.PostChecks = r.checks(n, `"post_checks"`) }},
 	{"cacheable", aFlag, "the stage decides", "`true`: stages that say nothing about `cache` have it, where they can; `false`: none may",
-		func(r *reader, n *yaml.Node, c *Contract) { c.Cacheable = r.boolean(n, `"cacheable"`) }},
+		func(r *reader, n *yaml.Node, c *Contract) { c.Cacheable = r.Boolean(n, `"cacheable"`) }},
 }
 
 // contractVersion reads the author's version, which is not the language's: a whole number or a text.
@@ -100,38 +103,38 @@ func (r *reader) contractVersion(n *yaml.Node) *Leaf[string] {
 	const what, want = `"version" of the contract`, "a whole number or a text"
 	switch {
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!int":
-		return &Leaf[string]{n.Value, r.doc.Span(n)}
+		return &Leaf[string]{Value: n.Value, Span: r.Doc.Span(n)}
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!float":
-		r.wrongKind(n, what, want)
-		(*r.diags)[len(*r.diags)-1].Help = "quote it: version: " + document.Quote(short(n.Value))
+		r.WrongKind(n, what, want)
+		(*r.Diags)[len(*r.Diags)-1].Help = "quote it: version: " + document.Quote(read.Short(n.Value))
 		return nil
-	case isNull(n), n.Kind != yaml.ScalarNode:
-		r.wrongKind(n, what, want)
+	case read.IsNull(n), n.Kind != yaml.ScalarNode:
+		r.WrongKind(n, what, want)
 		return nil
 	}
-	return r.str(n, what)
+	return r.Str(n, what)
 }
 
 // schema reads one of the two schemas.
 func (r *reader) schema(n *yaml.Node, name, of string) *Schema {
-	s := &Schema{Span: r.doc.Whole(n)}
+	s := &Schema{Span: r.Doc.Whole(n)}
 	list := func(n *yaml.Node, section string) []*Param {
 		what := fmt.Sprintf("%q of %q", section, name)
 		var out []*Param
-		ok := r.list(n, what, of+"s, each with a name and a type", func(n *yaml.Node) {
+		ok := r.List(n, what, of+"s, each with a name and a type", func(n *yaml.Node) {
 			if p := r.schemaEntry(n, what, of, section == "required"); p != nil {
 				out = append(out, p)
 			}
 		})
 		if !ok && n.Kind == yaml.MappingNode && len(n.Content) >= 2 {
-			(*r.diags)[len(*r.diags)-1].Help = fmt.Sprintf("write an entry for each: - {name: %s, type: string}", short(n.Content[0].Value))
+			(*r.Diags)[len(*r.Diags)-1].Help = fmt.Sprintf("write an entry for each: - {name: %s, type: string}", read.Short(n.Content[0].Value))
 		}
 		return out
 	}
 	_, ok := readKeys(r, n, `"`+name+`"`, schemaTable(list), s)
 	if !ok {
 		if n.Kind == yaml.SequenceNode {
-			(*r.diags)[len(*r.diags)-1].Help = "put the list under required or optional"
+			(*r.Diags)[len(*r.Diags)-1].Help = "put the list under required or optional"
 		}
 		return nil
 	}
@@ -151,24 +154,24 @@ func schemaTable(list func(n *yaml.Node, section string) []*Param) []key[Schema]
 // schemaEntry reads an entry of required or optional; nil if it has no name.
 func (r *reader) schemaEntry(n *yaml.Node, what, of string, required bool) *Param {
 	if n.Kind != yaml.MappingNode {
-		r.wrongKind(n, "an entry of "+what, "a mapping with a name and a type")
-		if isString(n) && bareName.MatchString(n.Value) {
-			(*r.diags)[len(*r.diags)-1].Help = "write - {name: " + n.Value + ", type: string}, with the type that it has"
+		r.WrongKind(n, "an entry of "+what, "a mapping with a name and a type")
+		if read.IsString(n) && read.BareName.MatchString(n.Value) {
+			(*r.Diags)[len(*r.Diags)-1].Help = "write - {name: " + n.Value + ", type: string}, with the type that it has"
 		}
 		return nil
 	}
 	p := &Param{}
 	label := "an entry of " + what
 	if name := nameOf(n); name != "" {
-		label = fmt.Sprintf("%s %q", of, short(name))
-		p.Name.Value = short(name) // for what is said of its other keys
+		label = fmt.Sprintf("%s %q", of, read.Short(name))
+		p.Name.Value = read.Short(name) // for what is said of its other keys
 	}
-	fs, _ := r.fields(n, label)
+	fs, _ := r.Fields(n, label)
 	named := find(fs, "name")
 	r.param(n, p, label, schemaKeys)
-	p.Span = r.doc.Whole(n)
+	p.Span = r.Doc.Whole(n)
 	if named == nil {
-		r.missing(n, r.doc.Span(n), label, "name", "give the name by which checks read it: name: summary")
+		r.Missing(n, r.Doc.Span(n), label, "name", "give the name by which checks read it: name: summary")
 		return nil
 	}
 	if !p.Name.Span.IsValid() {
@@ -177,11 +180,11 @@ func (r *reader) schemaEntry(n *yaml.Node, what, of string, required bool) *Para
 	switch {
 	case p.Default == nil:
 	case of == "output":
-		r.diags.Errorf(codeConflict, p.Default.Span, "output %q has a default, and only inputs have one", p.Name.Value).
+		r.Diags.Errorf(read.CodeConflict, p.Default.Span, "output %q has a default, and only inputs have one", p.Name.Value).
 			Help = "drop it: who reads an optional output says what stands for a missing one, such as x ?? \"\""
 		p.Default = nil
 	case required:
-		r.diags.Errorf(codeConflict, p.Default.Span, "input %q is required, so its default is never used", p.Name.Value).
+		r.Diags.Errorf(read.CodeConflict, p.Default.Span, "input %q is required, so its default is never used", p.Name.Value).
 			Help = "move it to optional, or drop default"
 		p.Default = nil
 	}
@@ -203,11 +206,11 @@ func nameOf(n *yaml.Node) string {
 var schemaKeys = append([]key[Param]{
 	{"name", aName, Required, "letters, digits and `_`: checks read it by this name",
 		func(r *reader, n *yaml.Node, p *Param) {
-			l := r.name(n, `"name"`, bareName)
+			l := r.Name(n, `"name"`, read.BareName)
 			switch {
 			case l == nil:
 			case slices.Contains(wordsOfExpr[:], l.Value):
-				r.diags.Errorf(codeValue, l.Span, "%q is a word of expressions, so a check could not read what has this name", l.Value).
+				r.Diags.Errorf(read.CodeValue, l.Span, "%q is a word of expressions, so a check could not read what has this name", l.Value).
 					Help = "give it another name"
 			default:
 				p.Name = *l
@@ -239,7 +242,7 @@ func (r *reader) distinct(c *Contract) {
 			if first.of != s.of {
 				msg, help = "the %s %q is also an input, and checks read both by their bare names", "give one of them another name, such as new_"+p.Name.Value
 			}
-			d := r.diags.Errorf(codeDuplicateKey, p.Name.Span, msg, s.of, p.Name.Value)
+			d := r.Diags.Errorf(read.CodeDuplicateKey, p.Name.Span, msg, s.of, p.Name.Value)
 			d.Help, d.Related = help, []diag.Related{{Span: first.at, Message: "first declared here"}}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"example.com/pipe/engine/source"
+	"example.com/pipe/specs/read"
 )
 
 // Convergence is convergence: the rules that end a loop before its cap. 0 and false switch a rule off.
@@ -20,10 +21,10 @@ type Convergence struct {
 
 // convergence reads convergence.
 func (r *reader) convergence(n *yaml.Node) *Convergence {
-	c := &Convergence{Span: r.doc.Whole(n)}
+	c := &Convergence{Span: r.Doc.Whole(n)}
 	if _, ok := readKeys(r, n, `"convergence"`, convergenceKeys, c); !ok {
-		if n.Kind == yaml.ScalarNode && !isNull(n) {
-			(*r.diags)[len(*r.diags)-1].Help = "each rule is switched off by itself: convergence: {same_item: false, disputed: false, no_change: false}"
+		if n.Kind == yaml.ScalarNode && !read.IsNull(n) {
+			(*r.Diags)[len(*r.Diags)-1].Help = "each rule is switched off by itself: convergence: {same_item: false, disputed: false, no_change: false}"
 		}
 		return nil
 	}
@@ -33,23 +34,23 @@ func (r *reader) convergence(n *yaml.Node) *Convergence {
 // limit reads how often something happens before a rule ends a loop; false, which is 0 then, never.
 func (r *reader) limit(n *yaml.Node, what string, low int64) *Leaf[int] {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!bool" {
-		b := r.boolean(n, what)
+		b := r.Boolean(n, what)
 		if b == nil {
 			return nil
 		}
 		if b.Value {
-			r.diags.Errorf(codeValue, b.Span, "%s must be a whole number from %d on, or false, not true", what, low).Help = "without the key the default holds"
+			r.Diags.Errorf(read.CodeValue, b.Span, "%s must be a whole number from %d on, or false, not true", what, low).Help = "without the key the default holds"
 			return nil
 		}
-		return &Leaf[int]{0, b.Span}
+		return &Leaf[int]{Value: 0, Span: b.Span}
 	}
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" {
-		r.wrongKind(n, what, "a whole number from "+strconv.FormatInt(low, 10)+" on, or false")
+		r.WrongKind(n, what, "a whole number from "+strconv.FormatInt(low, 10)+" on, or false")
 		return nil
 	}
-	l := r.integer(n, what, low, math.MaxInt32)
+	l := r.Integer(n, what, low, math.MaxInt32)
 	if l == nil {
-		(*r.diags)[len(*r.diags)-1].Help = "write false to switch the rule off"
+		(*r.Diags)[len(*r.Diags)-1].Help = "write false to switch the rule off"
 	}
 	return l
 }
@@ -63,7 +64,7 @@ var convergenceKeys = []key[Convergence]{
 		"however often",
 		func(r *reader, n *yaml.Node, c *Convergence) { c.Disputed = r.limit(n, `"disputed"`, 1) }},
 	{"no_change", aFlag, "true", "the loop ends when the target was sent work, left the tree and its outputs as they were, and disputed nothing",
-		func(r *reader, n *yaml.Node, c *Convergence) { c.NoChange = r.boolean(n, `"no_change"`) }},
+		func(r *reader, n *yaml.Node, c *Convergence) { c.NoChange = r.Boolean(n, `"no_change"`) }},
 	{"ratchet_from", aLimit, "false", "from this iteration on, at least the second, an item that is new blocks only on lines that were " +
 		"changed since the review before; elsewhere it is advisory",
 		func(r *reader, n *yaml.Node, c *Convergence) { c.RatchetFrom = r.limit(n, `"ratchet_from"`, 2) }},

@@ -8,6 +8,7 @@ import (
 
 	"example.com/pipe/engine/source"
 	"example.com/pipe/specs/document"
+	"example.com/pipe/specs/read"
 )
 
 // written puts an expression behind a key as an author might, and returns what is read and the file's
@@ -80,7 +81,7 @@ func TestNoExpressionIsEatenSilently(t *testing.T) {
 						return // an anchor, which is allowed
 					}
 					head, _, cut := strings.Cut(raw, " #")
-					if text != raw && !(cut && text == strings.TrimSpace(head) && !incomplete(head)) && !properFlow(name, raw, text) {
+					if text != raw && !(cut && text == strings.TrimSpace(head) && !read.Incomplete(head)) && !properFlow(name, raw, text) {
 						t.Fatalf("%q is read as %q without a diagnostic", raw, text)
 					}
 					return
@@ -100,7 +101,7 @@ func TestNoExpressionIsEatenSilently(t *testing.T) {
 // properFlow reports whether a comma or bracket ended the expression where it is complete: then it is what
 // the author may have meant.
 func properFlow(name, raw, text string) bool {
-	return name == "flow" && strings.HasPrefix(raw, text) && !incomplete(text)
+	return name == "flow" && strings.HasPrefix(raw, text) && !read.Incomplete(text)
 }
 
 func TestIncomplete(t *testing.T) {
@@ -108,7 +109,7 @@ func TestIncomplete(t *testing.T) {
 		"a": false, "a == ": true, `a == "x`: true, `a == "x"`: false, "f(a,": true, "f(a)": false, "a and": true, "brand": false,
 		"xs[": true, `"\""`: false, "`a": true, "x not": true, "not": true, "": true, "a.": true, "(a)) ": false,
 	} {
-		if got := incomplete(s); got != want {
+		if got := read.Incomplete(s); got != want {
 			t.Errorf("incomplete(%q) = %v", s, got)
 		}
 	}

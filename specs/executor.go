@@ -8,6 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"example.com/pipe/engine/diag"
+	"example.com/pipe/specs/read"
 )
 
 // executorKeys are the keys that say what a stage runs; it has exactly one of them.
@@ -59,7 +60,7 @@ func (r *reader) executor(n *yaml.Node, s *Stage, fs []field, what string, keys 
 		if own != nil {
 			r.conflict(f, own, what, c.help)
 		} else if c.name == "shell" {
-			r.diags.Errorf(codeConflict, r.doc.Span(f.key), `"shell" of %s has no "run" that it could run`, what)
+			r.Diags.Errorf(read.CodeConflict, r.Doc.Span(f.Key), `"shell" of %s has no "run" that it could run`, what)
 		}
 	}
 	r.noReview(fs, what)
@@ -71,23 +72,23 @@ func (r *reader) executor(n *yaml.Node, s *Stage, fs []field, what string, keys 
 		return
 	}
 	switch {
-	case own.name == "agent" && prompt == nil && file == nil && !slices.Contains(r.meant[n], "prompt_file"):
-		r.missing(n, r.doc.Span(own.key), what, "prompt", `say what the agent is to do: "prompt" or "prompt_file"`)
-	case own.name == "uses" && s.Uses != nil && s.Uses.Value == usesApproval:
+	case own.Name == "agent" && prompt == nil && file == nil && !slices.Contains(r.Meant[n], "prompt_file"):
+		r.Missing(n, r.Doc.Span(own.Key), what, "prompt", `say what the agent is to do: "prompt" or "prompt_file"`)
+	case own.Name == "uses" && s.Uses != nil && s.Uses.Value == usesApproval:
 		r.gate(s, fs, what)
 		return
-	case own.name == "pipeline":
+	case own.Name == "pipeline":
 		r.notWith(s, notOfPipeline, what+", which runs a pipeline")
-	case own.name == "refine_loop":
-		if v, done := r.follow(own.value); v != nil {
+	case own.Name == "refine_loop":
+		if v, done := r.Follow(own.Value); v != nil {
 			s.refine(r.refineLoop(v))
 			done()
 		}
 		return
 	}
 	if with := find(fs, "with"); with != nil && (has(fs, "uses") || has(fs, "pipeline")) {
-		if v, done := r.follow(with.value); v != nil {
-			s.With = &With{Entries: r.entries(v, `"with"`, "with", r.isParamName), Span: r.doc.Span(with.key)}
+		if v, done := r.Follow(with.Value); v != nil {
+			s.With = &With{Entries: r.entries(v, `"with"`, "with", r.isParamName), Span: r.Doc.Span(with.Key)}
 			done()
 		}
 	}
@@ -117,14 +118,14 @@ func (r *reader) noExecutor(n *yaml.Node, fs []field, what string, step bool) {
 	switch {
 	case meantExecutor(fs):
 	case has(fs, "prompt") || has(fs, "prompt_file"):
-		r.missing(n, r.doc.Span(n), what, "agent", "a prompt goes with an agent: add agent: NAME")
+		r.Missing(n, r.Doc.Span(n), what, "agent", "a prompt goes with an agent: add agent: NAME")
 	case has(fs, "with"):
-		r.missing(n, r.doc.Span(find(fs, "with").key), what, "uses", `"with" goes with a kind or a plugin, uses: NAME, or with a pipeline, pipeline: NAME`)
+		r.Missing(n, r.Doc.Span(find(fs, "with").Key), what, "uses", `"with" goes with a kind or a plugin, uses: NAME, or with a pipeline, pipeline: NAME`)
 	case step:
-		r.missing(n, r.doc.Span(n), what, "run",
+		r.Missing(n, r.Doc.Span(n), what, "run",
 			`say what it runs: "run" with a script, "agent" with a "prompt", "command" with a command of the project, or "uses" with a kind or a plugin`)
 	default:
-		r.missing(n, r.doc.Span(n), what, "run",
+		r.Missing(n, r.Doc.Span(n), what, "run",
 			`say what it runs: "run" with a script, "agent" with a "prompt", "command" with a command of the project, "uses" with a kind or a plugin, "pipeline", or "refine_loop"`)
 	}
 }
@@ -137,8 +138,8 @@ func (r *reader) gate(s *Stage, fs []field, what string) {
 	if with == nil {
 		return
 	}
-	if v, done := r.follow(with.value); v != nil {
-		s.Gate.Span = r.doc.Whole(v)
+	if v, done := r.Follow(with.Value); v != nil {
+		s.Gate.Span = r.Doc.Whole(v)
 		r.approvalKeys(v, `"with" of `+what, s.Gate)
 		done()
 	}
@@ -204,7 +205,7 @@ var notOfFinally = []barred{
 func (r *reader) notWith(s *Stage, bars []barred, what string) {
 	for _, b := range bars {
 		if at, there := s.Key(b.name); there {
-			r.diags.Errorf(codeConflict, at, "%q cannot stand in %s", b.name, what).Help = b.help
+			r.Diags.Errorf(read.CodeConflict, at, "%q cannot stand in %s", b.name, what).Help = b.help
 		}
 	}
 }
@@ -214,10 +215,10 @@ func (r *reader) ofFinally(s *Stage) {
 	const what = "a stage of finally"
 	r.notWith(s, notOfFinally, what)
 	if s.Gate != nil {
-		r.diags.Errorf(codeConflict, s.Uses.Span, `"uses: approval" cannot stand in %s`, what).Help = "the run has ended, and nobody is waited for"
+		r.Diags.Errorf(read.CodeConflict, s.Uses.Span, `"uses: approval" cannot stand in %s`, what).Help = "the run has ended, and nobody is waited for"
 	}
 	if s.OnInterrupt != nil && s.OnInterrupt.Value == "ask" {
-		r.diags.Errorf(codeConflict, s.OnInterrupt.Span, `"on_interrupt: ask" cannot stand in %s`, what).Help = "the run has ended, and nobody is waited for; write rerun or fail"
+		r.Diags.Errorf(read.CodeConflict, s.OnInterrupt.Span, `"on_interrupt: ask" cannot stand in %s`, what).Help = "the run has ended, and nobody is waited for; write rerun or fail"
 	}
 }
 
@@ -230,7 +231,7 @@ func oneOf(words []string) string {
 // diagnostic is enough.
 func meantExecutor(fs []field) bool {
 	for _, f := range fs {
-		if near := diag.Nearest(f.name, executorKeys); near != "" && !isStageKey(f.name) {
+		if near := diag.Nearest(f.Name, executorKeys); near != "" && !isStageKey(f.Name) {
 			return true
 		}
 	}
@@ -242,7 +243,7 @@ func isStageKey(name string) bool {
 }
 
 func (r *reader) conflict(a, b *field, what, help string) {
-	d := r.diags.Errorf(codeConflict, r.doc.Span(a.key), "%q and %q cannot both stand in %s", a.name, b.name, what)
-	d.Related = []diag.Related{{Span: r.doc.Span(b.key), Message: strconv.Quote(b.name) + " stands here"}}
+	d := r.Diags.Errorf(read.CodeConflict, r.Doc.Span(a.Key), "%q and %q cannot both stand in %s", a.Name, b.Name, what)
+	d.Related = []diag.Related{{Span: r.Doc.Span(b.Key), Message: strconv.Quote(b.Name) + " stands here"}}
 	d.Help = help
 }

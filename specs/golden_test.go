@@ -10,6 +10,7 @@ import (
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
 	"example.com/pipe/specs/document"
+	"example.com/pipe/specs/read"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -70,8 +71,8 @@ func TestDiagnostics(t *testing.T) {
 		}
 	}
 	for _, c := range []diag.Code{document.CodeTag, document.CodeComment, document.CodeAfterQuote, document.CodeColon, document.CodeIndicator, document.CodeSyntax, document.CodeEncoding,
-		document.CodeMany, document.CodeEmpty, document.CodeAlias, codeUnknownKey, codeDuplicateKey, codeMissingKey, codeKind, codeValue,
-		codeConflict, codeTagged, codeNewer, codePattern} {
+		document.CodeMany, document.CodeEmpty, document.CodeAlias, read.CodeUnknownKey, read.CodeDuplicateKey, read.CodeMissingKey, read.CodeKind, read.CodeValue,
+		read.CodeConflict, read.CodeTagged, codeNewer, codePattern} {
 		if !seen[c] {
 			t.Errorf("no document of testdata has a mistake of the code %q", c)
 		}

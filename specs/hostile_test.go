@@ -8,6 +8,7 @@ import (
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
 	"example.com/pipe/specs/document"
+	"example.com/pipe/specs/read"
 )
 
 const frame = "name: x\nversion: 1\nstages: [{id: a, run: x}]\n"
@@ -52,25 +53,25 @@ func hostileDocuments() map[string]hostileDocument {
 		"merge of itself":      {"&a\n" + frame + "<<: *a\n", document.CodeAlias},
 		"deep value":           {frame + "inputs: {a: {default: " + strings.Repeat("[", 500) + strings.Repeat("]", 500) + "}}\n", document.CodeDepth},
 		"deep, not closed":     {frame + "inputs: {a: {default: " + strings.Repeat("[", 50_000), document.CodeSyntax},
-		"deep mappings":        {frame + "inputs: " + strings.Repeat("{a: ", 3_000) + strings.Repeat("}", 3_000), codeUnknownKey},
-		"deep lists":           {frame + "inputs:\n" + strings.Repeat("- ", 9_000) + "x\n", codeKind},
+		"deep mappings":        {frame + "inputs: " + strings.Repeat("{a: ", 3_000) + strings.Repeat("}", 3_000), read.CodeUnknownKey},
+		"deep lists":           {frame + "inputs:\n" + strings.Repeat("- ", 9_000) + "x\n", read.CodeKind},
 		"too deep for YAML":    {frame + "inputs: " + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000), document.CodeSyntax},
 		"too large":            {frame + "description: " + strings.Repeat("x", document.MaxSize), document.CodeSize},
 		"too many values":      {frame + "description: [" + strings.Repeat("a,", document.MaxStructure) + "]", document.CodeSize},
 		"too many lines":       {frame + "stages:\n" + strings.Repeat("-\n", document.MaxStructure), document.CodeSize},
 		"one long line":        {stages("{id: ä, run: x, when: a ==, x: [}", 1), document.CodeSyntax},
-		"a long line of bad":   {stages("{id: ä, run: x, when: a == }, ", 3_000), codeValue},
-		"many unknown keys":    {"name: x\nversion: 1\n" + numbered("k%d: 1\n", 3_000) + "stages: [{id: a, run: x}]\n", codeUnknownKey},
-		"many equal keys":      {"name: x\nversion: 1\n" + strings.Repeat("name: x\n", 3_000) + "stages: [{id: a, run: x}]\n", codeDuplicateKey},
-		"many needs":           {"name: x\nversion: 1\nstages: [{id: a, run: x, needs: [" + numbered("s%d, ", 30_000) + "s1]}]\n", codeDuplicateKey},
+		"a long line of bad":   {stages("{id: ä, run: x, when: a == }, ", 3_000), read.CodeValue},
+		"many unknown keys":    {"name: x\nversion: 1\n" + numbered("k%d: 1\n", 3_000) + "stages: [{id: a, run: x}]\n", read.CodeUnknownKey},
+		"many equal keys":      {"name: x\nversion: 1\n" + strings.Repeat("name: x\n", 3_000) + "stages: [{id: a, run: x}]\n", read.CodeDuplicateKey},
+		"many needs":           {"name: x\nversion: 1\nstages: [{id: a, run: x, needs: [" + numbered("s%d, ", 30_000) + "s1]}]\n", read.CodeDuplicateKey},
 		"many eaten":           {"name: x\nversion: 1\nstages:\n" + strings.Repeat("  - id: a\n    run: x\n    when: \"a\" == b\n", 300), document.CodeAfterQuote},
 		"many tabs":            {frame + "inputs:\n" + strings.Repeat("\t\n", 100_000) + "\ta: 1\n", document.CodeSyntax},
 		"a megabyte of quotes": {frame + "description: \"" + strings.Repeat("'", 1<<20), document.CodeSyntax},
 		"only quotes":          {strings.Repeat(`"`, 100_001), document.CodeSyntax},
 		"only colons":          {strings.Repeat(": ", 4_000), document.CodeSyntax},
-		"only question marks":  {strings.Repeat("? ", 4_000), codeKind},
-		"long comment":         {"name: x\n" + strings.Repeat("# x\n", 200_000), codeMissingKey},
-		"long block":           {frame + "description: |1\n" + strings.Repeat("    \n", 100_000) + " x\nx: y\n", codeUnknownKey},
+		"only question marks":  {strings.Repeat("? ", 4_000), read.CodeKind},
+		"long comment":         {"name: x\n" + strings.Repeat("# x\n", 200_000), read.CodeMissingKey},
+		"long block":           {frame + "description: |1\n" + strings.Repeat("    \n", 100_000) + " x\nx: y\n", read.CodeUnknownKey},
 		"control characters":   {frame + "description: " + strings.Repeat("\x1b[31m\x07", 10_000), document.CodeEncoding},
 		"anchor of megabytes":  {frame + "inputs: &" + strings.Repeat("a", 1<<20) + " *b\n", document.CodeSyntax},
 	}

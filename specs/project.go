@@ -8,6 +8,7 @@ import (
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/source"
 	"example.com/pipe/specs/document"
+	"example.com/pipe/specs/read"
 )
 
 // ParseProject reads pipe.yaml. The tree holds what could be read and is never nil; an empty file is a
@@ -21,7 +22,7 @@ func ParseProject(f *source.File) (*Project, diag.List) {
 		return p, diags
 	}
 	r := newReader(doc, &diags)
-	if n, done := r.follow(n); n != nil {
+	if n, done := r.Follow(n); n != nil {
 		readKeys(r, n, "pipe.yaml", projectKeys, p)
 		done()
 	}
@@ -49,21 +50,21 @@ var projectKeys = []key[Project]{
 			})
 		}},
 	{"environment", words("clean"), "all of ours", "`clean`: processes get only PATH, HOME, LANG, TERM, TMPDIR and USER of our environment",
-		func(r *reader, n *yaml.Node, p *Project) { p.Environment = r.word(n, `"environment"`) }},
+		func(r *reader, n *yaml.Node, p *Project) { p.Environment = r.Word(n, `"environment"`) }},
 	{"state", aText, ".pipe", "the folder of the runs, which may lie outside the project",
-		func(r *reader, n *yaml.Node, p *Project) { p.State = r.str(n, `"state"`) }},
+		func(r *reader, n *yaml.Node, p *Project) { p.State = r.Str(n, `"state"`) }},
 }
 
-// named reads a mapping of names of our own choice, each with read.
-func (r *reader) named(n *yaml.Node, what, of string, read func(name Leaf[string], n *yaml.Node)) {
-	fs, _ := r.fields(n, what)
+// named reads a mapping of names of our own choice, each with the function given.
+func (r *reader) named(n *yaml.Node, what, of string, each func(name Leaf[string], n *yaml.Node)) {
+	fs, _ := r.Fields(n, what)
 	for _, f := range fs {
-		name := Leaf[string]{f.name, r.doc.Span(f.key)}
-		if !r.goodName(name, "the name of "+of, paramName) {
+		name := Leaf[string]{Value: f.Name, Span: r.Doc.Span(f.Key)}
+		if !r.GoodName(name, "the name of "+of, read.ParamName) {
 			continue
 		}
-		if v, done := r.follow(f.value); v != nil {
-			read(name, v)
+		if v, done := r.Follow(f.Value); v != nil {
+			each(name, v)
 			done()
 		}
 	}
@@ -72,14 +73,14 @@ func (r *reader) named(n *yaml.Node, what, of string, read func(name Leaf[string
 // agent reads an entry of agents. It is never nil: a stage may name it also when it is wrong.
 func (r *reader) agent(name Leaf[string], n *yaml.Node) *Agent {
 	a := &Agent{Name: name, Span: name.Span}
-	what := `agent "` + short(name.Value) + `"`
+	what := `agent "` + read.Short(name.Value) + `"`
 	fs, ok := readKeys(r, n, what, agentKeys, a)
 	if !ok {
 		return a
 	}
-	a.Span.End = r.doc.Whole(n).End
+	a.Span.End = r.Doc.Whole(n).End
 	if !has(fs, "command") {
-		r.missing(n, name.Span, what, "command", "give the program and its arguments: command: [./bin/agent, --flag]")
+		r.Missing(n, name.Span, what, "command", "give the program and its arguments: command: [./bin/agent, --flag]")
 	}
 	return a
 }
@@ -88,23 +89,23 @@ var agentKeys = []key[Agent]{
 	{"command", someTexts, Required, "the program and its arguments. A path with a slash is relative to the workspace",
 		func(r *reader, n *yaml.Node, a *Agent) { a.Command = r.program(n) }},
 	{"output", words("json", "text"), "only a log", "what its stdout means",
-		func(r *reader, n *yaml.Node, a *Agent) { a.Output = r.word(n, `"output"`) }},
+		func(r *reader, n *yaml.Node, a *Agent) { a.Output = r.Word(n, `"output"`) }},
 }
 
 // program reads a program and its arguments.
 func (r *reader) program(n *yaml.Node) (words []Leaf[string]) {
-	ok := r.list(n, `"command"`, "strings: the program and its arguments", func(n *yaml.Node) {
-		if s := r.text(n, `an entry of "command"`); s != nil {
-			words = append(words, Leaf[string]{s.Text, s.Span})
+	ok := r.List(n, `"command"`, "strings: the program and its arguments", func(n *yaml.Node) {
+		if s := r.Text(n, `an entry of "command"`); s != nil {
+			words = append(words, Leaf[string]{Value: s.Text, Span: s.Span})
 		}
 	})
 	switch {
 	case ok && len(n.Content) == 0:
-		r.diags.Errorf(codeValue, r.doc.Span(n), `"command" is empty; its first entry is the program`)
+		r.Diags.Errorf(read.CodeValue, r.Doc.Span(n), `"command" is empty; its first entry is the program`)
 	case ok && len(words) > 0 && words[0].Value == "":
-		r.diags.Errorf(codeValue, words[0].Span, `the program in "command" is empty`)
-	case !ok && isString(n):
-		(*r.diags)[len(*r.diags)-1].Help = "write it as a list: command: [" + commandList(n.Value) + "]"
+		r.Diags.Errorf(read.CodeValue, words[0].Span, `the program in "command" is empty`)
+	case !ok && read.IsString(n):
+		(*r.Diags)[len(*r.Diags)-1].Help = "write it as a list: command: [" + commandList(n.Value) + "]"
 	}
 	return words
 }
@@ -121,32 +122,32 @@ func commandList(text string) string {
 			words[i] = document.Quote(w)
 		}
 	}
-	return short(strings.Join(words, ", "))
+	return read.Short(strings.Join(words, ", "))
 }
 
 // command reads an entry of commands: a script alone, or a mapping. It is never nil: a stage may name it
 // also when it is wrong.
 func (r *reader) command(name Leaf[string], n *yaml.Node) *Command {
 	c := &Command{Name: name, Span: name.Span}
-	what := `command "` + short(name.Value) + `"`
+	what := `command "` + read.Short(name.Value) + `"`
 	if n.Kind == yaml.ScalarNode {
 		c.Run = r.script(n, what)
 		return c
 	}
-	both := commandForm{f: Feedback{Span: r.doc.Whole(n)}}
+	both := commandForm{f: Feedback{Span: r.Doc.Whole(n)}}
 	fs, ok := readKeys(r, n, what, commandKeys, &both)
 	if !ok {
-		(*r.diags)[len(*r.diags)-1].Help = "write it as a script, or as a mapping: {run: go test -json ./..., format: go-test}"
+		(*r.Diags)[len(*r.Diags)-1].Help = "write it as a script, or as a mapping: {run: go test -json ./..., format: go-test}"
 		return c
 	}
 	c.Run, c.Span.End = both.run, both.f.Span.End
 	if !has(fs, "run") {
-		r.missing(n, name.Span, what, "run", "give the script: run: make test")
+		r.Missing(n, name.Span, what, "run", "give the script: run: make test")
 	}
 	for _, k := range []string{"path", "pattern", "severity", "ok_exit_codes"} {
 		if f := find(fs, k); f != nil && !has(fs, "format") {
-			r.diags.Errorf(codeConflict, r.doc.Span(f.key), `%q of %s says how a report is read, and there is no "format"`, k, what).
-				Help = "add the format of the report: " + list(formatWords)
+			r.Diags.Errorf(read.CodeConflict, r.Doc.Span(f.Key), `%q of %s says how a report is read, and there is no "format"`, k, what).
+				Help = "add the format of the report: " + read.List(formatWords)
 			return c
 		}
 	}
@@ -182,17 +183,17 @@ var commandKeys = func() []key[commandForm] {
 func (r *reader) plugin(name Leaf[string], n *yaml.Node) *Plugin {
 	p := &Plugin{Name: name, Span: name.Span}
 	if name.Value == usesApproval {
-		r.diags.Errorf(codeValue, name.Span, "a plugin can't be called %q: uses: %s is the approval that comes with the language", usesApproval, usesApproval).
+		r.Diags.Errorf(read.CodeValue, name.Span, "a plugin can't be called %q: uses: %s is the approval that comes with the language", usesApproval, usesApproval).
 			Help = "give it another name, in uses as well"
 	}
-	what := `plugin "` + short(name.Value) + `"`
+	what := `plugin "` + read.Short(name.Value) + `"`
 	fs, ok := readKeys(r, n, what, pluginKeys, p)
 	if !ok {
 		return p
 	}
-	p.Span.End = r.doc.Whole(n).End
+	p.Span.End = r.Doc.Whole(n).End
 	if !has(fs, "command") {
-		r.missing(n, name.Span, what, "command", "give the program and its arguments: command: [python3, plugins/deploy.py]")
+		r.Missing(n, name.Span, what, "command", "give the program and its arguments: command: [python3, plugins/deploy.py]")
 	}
 	return p
 }
@@ -201,5 +202,5 @@ var pluginKeys = []key[Plugin]{
 	{"command", someTexts, Required, "the program and its arguments. A path with a slash is relative to the workspace",
 		func(r *reader, n *yaml.Node, p *Plugin) { p.Command = r.program(n) }},
 	{"result", words("stdout"), "only a log", "`stdout`: its stdout is its result",
-		func(r *reader, n *yaml.Node, p *Plugin) { p.Result = r.word(n, `"result"`) }},
+		func(r *reader, n *yaml.Node, p *Plugin) { p.Result = r.Word(n, `"result"`) }},
 }

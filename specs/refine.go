@@ -7,6 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"example.com/pipe/engine/source"
+	"example.com/pipe/specs/read"
 )
 
 // RefineLoop is refine_loop: attempts at something until it validates.
@@ -24,7 +25,7 @@ type RefineLoop struct {
 
 // refineLoop reads refine_loop.
 func (r *reader) refineLoop(n *yaml.Node) *RefineLoop {
-	l := &RefineLoop{Span: r.doc.Whole(n)}
+	l := &RefineLoop{Span: r.Doc.Whole(n)}
 	const what = `"refine_loop"`
 	fs, ok := readKeys(r, n, what, refineKeys, l)
 	if !ok {
@@ -33,36 +34,36 @@ func (r *reader) refineLoop(n *yaml.Node) *RefineLoop {
 	if f := find(fs, "create"); f != nil {
 		l.create = r.step(f, stepKeys)
 	} else {
-		r.missing(n, r.doc.Span(n), what, "create", `say what makes an attempt: create: {agent: …, prompt: …}, or {run: …}`)
+		r.Missing(n, r.Doc.Span(n), what, "create", `say what makes an attempt: create: {agent: …, prompt: …}, or {run: …}`)
 	}
 	if f := find(fs, "validate"); f != nil {
 		l.Validate = r.step(f, validateKeys)
 	} else {
-		r.missing(n, r.doc.Span(n), what, "validate", `say what looks at an attempt: validate: {agent: …, prompt: …}, {command: test}, or {run: …}`)
+		r.Missing(n, r.Doc.Span(n), what, "validate", `say what looks at an attempt: validate: {agent: …, prompt: …}, {command: test}, or {run: …}`)
 	}
 	return l
 }
 
 // step reads what create or validate runs.
 func (r *reader) step(f *field, keys []key[Stage]) *Stage {
-	n, done := r.follow(f.value)
+	n, done := r.Follow(f.Value)
 	if n == nil {
 		return nil
 	}
 	defer done()
-	what := `"` + f.name + `" of "refine_loop"`
-	s := &Stage{Span: r.doc.Span(f.key)}
+	what := `"` + f.Name + `" of "refine_loop"`
+	s := &Stage{Span: r.Doc.Span(f.Key)}
 	fs, ok := readKeys(r, n, what, keys, s)
 	switch {
-	case !ok && isString(n):
-		(*r.diags)[len(*r.diags)-1].Help = "write what runs as in a stage: " + f.name + ": {run: …}, or {agent: …, prompt: …}"
+	case !ok && read.IsString(n):
+		(*r.Diags)[len(*r.Diags)-1].Help = "write what runs as in a stage: " + f.Name + ": {run: …}, or {agent: …, prompt: …}"
 		return nil
 	case !ok:
 		return nil
 	}
 	r.executor(n, s, fs, what, stepExecutors)
 	if s.Gate != nil {
-		r.diags.Errorf(codeConflict, s.Uses.Span, `"uses: approval" cannot stand in %s`, what).
+		r.Diags.Errorf(read.CodeConflict, s.Uses.Span, `"uses: approval" cannot stand in %s`, what).
 			Help = "to ask a person before the stage starts write requires_approval in the stage; to have one judge it let a stage behind it be the approval"
 		s.Gate = nil
 	}
@@ -90,11 +91,11 @@ var refineKeys = []key[RefineLoop]{
 	{"name", aName, "the stage's id", "what the attempts are called: `plan` keeps their ledger as `planRefinement` in status.json. The id " +
 		"`generate-plan` makes it `generatePlan`",
 		func(r *reader, n *yaml.Node, l *RefineLoop) {
-			l.Name = r.name(n, `"name" of "refine_loop"`, bareName)
+			l.Name = r.Name(n, `"name" of "refine_loop"`, read.BareName)
 		}},
 	{"max_attempts", aNumber, "5", "how often create and validate run at the most, each time that something else makes the stage run",
 		func(r *reader, n *yaml.Node, l *RefineLoop) {
-			l.MaxAttempts = r.integer(n, `"max_attempts" of "refine_loop"`, 1, math.MaxInt32)
+			l.MaxAttempts = r.Integer(n, `"max_attempts" of "refine_loop"`, 1, math.MaxInt32)
 		}},
 	{"create", Value{Form: "mapping", Keys: "stage"}, Required, "what makes an attempt: the keys of a stage that say what runs (`run`, " +
 		"`agent` with `prompt`, `command`, `uses`)",
@@ -103,9 +104,9 @@ var refineKeys = []key[RefineLoop]{
 		func(*reader, *yaml.Node, *RefineLoop) {}}, // refineLoop reads it
 	{"feedback_file", aText, "none", "where the findings are kept as a [task feedback file](feedback.md), in the " +
 		"workspace; may hold `${{ }}`",
-		func(r *reader, n *yaml.Node, l *RefineLoop) { l.FeedbackFile = r.filled(n, `"feedback_file"`) }},
+		func(r *reader, n *yaml.Node, l *RefineLoop) { l.FeedbackFile = r.Filled(n, `"feedback_file"`) }},
 	{"on_exhausted", exhausted, "escalate", "when the last attempt fails: `escalate` asks a person, `fail` fails the run",
-		func(r *reader, n *yaml.Node, l *RefineLoop) { l.OnExhausted = r.word(n, `"on_exhausted"`) }},
+		func(r *reader, n *yaml.Node, l *RefineLoop) { l.OnExhausted = r.Word(n, `"on_exhausted"`) }},
 	{"convergence", keysOf("convergence"), "", "[rules](#convergence) that end the loop before its last attempt",
 		func(r *reader, n *yaml.Node, l *RefineLoop) { l.Convergence = r.convergence(n) }},
 }

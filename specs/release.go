@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"example.com/pipe/specs/read"
 )
 
 // Release is the number of a program's release.
@@ -49,16 +51,16 @@ func (r Release) String() string {
 // release reads pipe: the oldest program that may run the document.
 func (r *reader) release(n *yaml.Node) *Leaf[Release] {
 	const want = `"pipe" must be the oldest release that knows all keys used here, such as ">=0.4"`
-	if n.Kind != yaml.ScalarNode || isNull(n) {
-		r.wrongKind(n, `"pipe"`, `the oldest release that knows all keys used here, such as ">=0.4"`)
+	if n.Kind != yaml.ScalarNode || read.IsNull(n) {
+		r.WrongKind(n, `"pipe"`, `the oldest release that knows all keys used here, such as ">=0.4"`)
 		return nil
 	}
 	text := strings.TrimSpace(n.Value)
-	if m := constraint.FindStringSubmatch(text); m != nil && isString(n) {
+	if m := constraint.FindStringSubmatch(text); m != nil && read.IsString(n) {
 		v, _ := ParseRelease(m[1])
-		return &Leaf[Release]{v, r.doc.Span(n)}
+		return &Leaf[Release]{Value: v, Span: r.Doc.Span(n)}
 	}
-	d := r.diags.Errorf(codeValue, r.doc.Span(n), want+", not %q", short(n.Value))
+	d := r.Diags.Errorf(read.CodeValue, r.Doc.Span(n), want+", not %q", read.Short(n.Value))
 	number := strings.TrimLeft(text, "<>=~^ v")
 	if _, ok := ParseRelease(number); ok {
 		d.Help = `write pipe: ">=` + number + `"; other comparisons are not known: within a version of the language, keys are only added`

@@ -4,6 +4,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"example.com/pipe/engine/source"
+	"example.com/pipe/specs/read"
 )
 
 // Rollback is rollback: how what a stage did is undone when the run fails.
@@ -22,12 +23,12 @@ const (
 
 // rollback reads rollback.
 func (r *reader) rollback(n *yaml.Node) *Rollback {
-	b := &Rollback{Span: r.doc.Whole(n)}
+	b := &Rollback{Span: r.Doc.Whole(n)}
 	const what = `"rollback"`
 	fs, ok := readKeys(r, n, what, rollbackKeys, b)
 	if !ok {
-		if isString(n) {
-			(*r.diags)[len(*r.diags)-1].Help = "write rollback: {strategy: " + short(n.Value) + "}"
+		if read.IsString(n) {
+			(*r.Diags)[len(*r.Diags)-1].Help = "write rollback: {strategy: " + read.Short(n.Value) + "}"
 		}
 		return nil
 	}
@@ -36,7 +37,7 @@ func (r *reader) rollback(n *yaml.Node) *Rollback {
 		if has(fs, "run") {
 			help = "a script is a strategy too: strategy: run"
 		}
-		r.missing(n, b.Span, what, "strategy", help)
+		r.Missing(n, b.Span, what, "strategy", help)
 		return nil
 	}
 	if b.Strategy == nil {
@@ -44,15 +45,15 @@ func (r *reader) rollback(n *yaml.Node) *Rollback {
 	}
 	for _, key := range []string{"run", "env"} {
 		if f := find(fs, key); f != nil && b.Strategy.Value != byScript {
-			r.diags.Errorf(codeConflict, r.doc.Span(f.key), `%q of %s goes with the strategy "run", and this is %q`, key, what, b.Strategy.Value).
+			r.Diags.Errorf(read.CodeConflict, r.Doc.Span(f.Key), `%q of %s goes with the strategy "run", and this is %q`, key, what, b.Strategy.Value).
 				Help = "write strategy: run, or drop " + key
 		}
 	}
 	switch {
 	case b.Strategy.Value == byScript && !has(fs, "run"):
-		r.missing(n, b.Strategy.Span, what+` with the strategy "run"`, "run", "give the script that undoes what the stage did: run: ./undeploy.sh")
+		r.Missing(n, b.Strategy.Span, what+` with the strategy "run"`, "run", "give the script that undoes what the stage did: run: ./undeploy.sh")
 	case b.Strategy.Value == byPerson && !has(fs, "description"):
-		r.missing(n, b.Strategy.Span, what+` with the strategy "manual"`, "description", "say what a person has to do: description: take the release down")
+		r.Missing(n, b.Strategy.Span, what+` with the strategy "manual"`, "description", "say what a person has to do: description: take the release down")
 	}
 	return b
 }
@@ -60,9 +61,9 @@ func (r *reader) rollback(n *yaml.Node) *Rollback {
 var rollbackKeys = []key[Rollback]{
 	{"strategy", words("git_revert", "file_restore", "memory_cleanup", byPerson, byScript), Required, "how: the commits made since are " +
 		"reverted, files are put back, what the run remembers of the stage is cleared away, a person is told, or a script does it",
-		func(r *reader, n *yaml.Node, b *Rollback) { b.Strategy = r.word(n, `"strategy" of "rollback"`) }},
+		func(r *reader, n *yaml.Node, b *Rollback) { b.Strategy = r.Word(n, `"strategy" of "rollback"`) }},
 	{"description", aText, "", "what is done, for people; of `manual`, which needs it, what they have to do",
-		func(r *reader, n *yaml.Node, b *Rollback) { b.Description = r.str(n, `"description" of "rollback"`) }},
+		func(r *reader, n *yaml.Node, b *Rollback) { b.Description = r.Str(n, `"description" of "rollback"`) }},
 	{"run", aScript, "", "of the strategy `run`, which needs it: the script; it runs as the `run` of a stage does",
 		func(r *reader, n *yaml.Node, b *Rollback) { b.Run = r.script(n, `"run" of "rollback"`) }},
 	{"env", values, "", "environment variables of the script; values may hold `${{ }}`",

@@ -4,6 +4,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"example.com/pipe/specs/document"
+	"example.com/pipe/specs/read"
 
 	"example.com/pipe/specs/data"
 )
@@ -16,13 +17,13 @@ func (r *reader) data(n *yaml.Node, what string) *Data { return r.tree(n, what, 
 
 // tree reads a value of the given depth. exprs says whether a mapping with the key cel is an expression.
 func (r *reader) tree(n *yaml.Node, what string, depth int, exprs bool) *Data {
-	n, done := r.follow(n)
+	n, done := r.Follow(n)
 	if n == nil {
 		return nil
 	}
 	defer done()
 	if depth > document.MaxDepth {
-		r.diags.Errorf(document.CodeDepth, r.doc.Span(n), "%s is nested more than %d levels deep", what, document.MaxDepth)
+		r.Diags.Errorf(document.CodeDepth, r.Doc.Span(n), "%s is nested more than %d levels deep", what, document.MaxDepth)
 		return nil
 	}
 	switch n.Kind {
@@ -34,17 +35,17 @@ func (r *reader) tree(n *yaml.Node, what string, depth int, exprs bool) *Data {
 			}
 			return &Data{Kind: CELData, Scalar: sc, Span: sc.Span}
 		}
-		if r.eatenTemplate(n, what) {
+		if r.EatenTemplate(n, what) {
 			return nil
 		}
-		fs, _ := r.fields(n, what)
-		d := &Data{Kind: MappingData, Span: r.doc.Whole(n), Fields: make([]*Entry, 0, len(fs))}
+		fs, _ := r.Fields(n, what)
+		d := &Data{Kind: MappingData, Span: r.Doc.Whole(n), Fields: make([]*Entry, 0, len(fs))}
 		for _, f := range fs {
 			d.Fields = append(d.Fields, r.entry(f, what, depth+1, exprs))
 		}
 		return d
 	case yaml.SequenceNode:
-		d := &Data{Kind: SequenceData, Span: r.doc.Whole(n), Items: make([]*Data, 0, len(n.Content))}
+		d := &Data{Kind: SequenceData, Span: r.Doc.Whole(n), Items: make([]*Data, 0, len(n.Content))}
 		for _, item := range n.Content {
 			if v := r.tree(item, what, depth+1, exprs); v != nil {
 				d.Items = append(d.Items, v)
@@ -57,47 +58,47 @@ func (r *reader) tree(n *yaml.Node, what string, depth int, exprs bool) *Data {
 
 func (r *reader) scalarData(n *yaml.Node, what string) *Data {
 	switch {
-	case r.isBlank(n):
+	case r.IsBlank(n):
 		return nil
-	case r.doc.HasTag(n):
-		r.tagged(n, what)
+	case r.Doc.HasTag(n):
+		r.Tagged(n, what)
 		return nil
-	case isString(n):
-		if r.cutTemplate(n, what) {
+	case read.IsString(n):
+		if r.CutTemplate(n, what) {
 			return nil
 		}
-		s := r.doc.Scalar(n)
+		s := r.Doc.Scalar(n)
 		return &Data{Kind: ScalarData, Scalar: &s, Span: s.Span}
 	}
 	v, err := data.Scalar(n.Tag, n.Value)
 	if err != nil {
-		r.diags.Errorf(codeValue, r.doc.Span(n), "%s: %s", what, err)
+		r.Diags.Errorf(read.CodeValue, r.Doc.Span(n), "%s: %s", what, err)
 		return nil
 	}
-	return &Data{Kind: ValueData, Value: v, Span: r.doc.Span(n)}
+	return &Data{Kind: ValueData, Value: v, Span: r.Doc.Span(n)}
 }
 
 func (r *reader) entry(f field, what string, depth int, exprs bool) *Entry {
 	return &Entry{
-		Name:  Leaf[string]{f.name, r.doc.Span(f.key)},
-		Value: r.tree(f.value, what, depth, exprs),
+		Name:  Leaf[string]{Value: f.Name, Span: r.Doc.Span(f.Key)},
+		Value: r.tree(f.Value, what, depth, exprs),
 	}
 }
 
 // entries reads a mapping of names to values. A name of which the value was reported as wrong stays, with
 // a nil value.
 func (r *reader) entries(n *yaml.Node, what, of string, check func(Leaf[string]) bool) []*Entry {
-	fs, ok := r.fields(n, what)
+	fs, ok := r.Fields(n, what)
 	if !ok {
 		return nil
 	}
 	out := make([]*Entry, 0, len(fs))
 	for _, f := range fs {
-		name := Leaf[string]{f.name, r.doc.Span(f.key)}
+		name := Leaf[string]{Value: f.Name, Span: r.Doc.Span(f.Key)}
 		if !check(name) {
 			continue
 		}
-		out = append(out, &Entry{Name: name, Value: r.data(f.value, of+` "`+short(f.name)+`"`)})
+		out = append(out, &Entry{Name: name, Value: r.data(f.Value, of+` "`+read.Short(f.Name)+`"`)})
 	}
 	return out
 }
