@@ -134,7 +134,7 @@ func OtherWord(format string) string {
 // Override gives each item the severity that the table has for its word, which is that of the format Items.
 func Override(items []feedback.Item, severities map[string]feedback.Severity) {
 	for i := range items {
-		if s, ok := severities[items[i].Severity.String()]; ok {
+		if s := severities[items[i].Severity.String()]; s != feedback.UnknownSeverity {
 			items[i].Severity = s
 		}
 	}
@@ -143,7 +143,7 @@ func Override(items []feedback.Item, severities map[string]feedback.Severity) {
 // severity gives what a word for it stands for in this report: what the input says of it, or else of the word that
 // stands for those which the format does not list, or what the format has for it.
 func (f *findings) severity(word string) feedback.Severity {
-	if s, ok := f.in.Severity[word]; ok {
+	if s := f.in.Severity[word]; s != feedback.UnknownSeverity {
 		return s
 	}
 	for _, w := range f.format.words {

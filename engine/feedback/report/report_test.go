@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 	"pgregory.net/rapid"
 
 	"example.com/pipe/engine/feedback"
@@ -155,6 +156,55 @@ func TestRoundTrips(t *testing.T) {
 		}
 	})
 }
+
+// TestReportsOfToolsComeBack writes what real tools have found, and reads it again.
+func TestReportsOfToolsComeBack(t *testing.T) {
+	files, err := filepath.Glob("../convert/testdata/*.txtar")
+	if err != nil || len(files) < 30 {
+		t.Fatalf("%d reports, %v", len(files), err)
+	}
+	items := 0
+	for _, file := range files {
+		a, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts := make(map[string]string)
+		for _, f := range a.Files {
+			texts[f.Name] = string(f.Data)
+		}
+		format := inputFormat.FindStringSubmatch(texts["input"])
+		in := convert.Input{Root: "/repo", Module: "example.com/shop", Stdout: strings.NewReader(texts["stdout"]), Stderr: strings.NewReader(texts["stderr"])}
+		was, err := convert.Convert(format[1], in)
+		if errors.Is(err, convert.ErrNoReview) {
+			continue
+		}
+		if err == nil {
+			was, err = feedback.Normalise(was, feedback.Context{Root: in.Root})
+		}
+		if err != nil {
+			t.Fatal(file, err)
+		}
+		items += len(was.Items)
+		for _, form := range []report.Form{report.SARIF, report.RDJSON} {
+			got, err := convert.Convert(string(form), convert.Input{Root: in.Root, Stdout: strings.NewReader(write(t, form, was))})
+			if err == nil {
+				got, err = feedback.Normalise(got, feedback.Context{Root: in.Root})
+			}
+			if err != nil {
+				t.Fatalf("%s as %s: %v", file, form, err)
+			}
+			if d := cmp.Diff(essence(was, form), essence(got, form)); d != "" {
+				t.Errorf("%s as %s: %s", file, form, d)
+			}
+		}
+	}
+	if items < 100 {
+		t.Errorf("only %d items", items)
+	}
+}
+
+var inputFormat = regexp.MustCompile(`(?m)^format: (.+)$`)
 
 // essence is what a form keeps of each item, in the order of what is wrong.
 func essence(r feedback.Result, form report.Form) []string {
