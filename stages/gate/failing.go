@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"example.com/pipe/engine/proc"
@@ -14,7 +15,14 @@ import (
 
 // failing says what failed: of Go's tests and panics, of compilers and linters, of test runners that print
 // their result in capitals, of npm and of TAP.
-var failing = regexp.MustCompile(`\bFAIL(?:ED|URE)?\b|(?i:\b(?:fatal )?error(?:\[\w+\])?:)|\bERRORS?\b|^\s*panic: |^\s*fatal: |npm (?:ERR!|error)|^\s*not ok\b|^Traceback `)
+var failing = regexp.MustCompile(`\bFAIL(?:ED|URE)?\b|\b[Ee]rror(?:\[\w+\])?:|\bERRORS?\b|^\s*panic: |^\s*fatal: |\bnpm (?:ERR!|error\b)|^\s*not ok\b|^Traceback `)
+
+// hints are what such a line has at the least: to look for them costs far less.
+var hints = [...]string{"FAIL", "rror", "ERROR", "panic: ", "fatal: ", "npm ", "not ok", "Traceback "}
+
+func saysWhatFailed(line string) bool {
+	return slices.ContainsFunc(hints[:], func(h string) bool { return strings.Contains(line, h) }) && failing.MatchString(line)
+}
 
 // The greatest lengths in a summary, in bytes.
 const (
@@ -44,7 +52,7 @@ func find(r io.Reader, around int) string {
 		case err != nil && line == "":
 		case found != "":
 			after = append(after, line)
-		case failing.MatchString(line):
+		case saysWhatFailed(line):
 			found = line
 		default:
 			before = append(before, line)
@@ -52,7 +60,7 @@ func find(r io.Reader, around int) string {
 				before = before[1:]
 			}
 			if strings.TrimSpace(line) != "" {
-				last = append(last[:0:0], before...)
+				last = append(last[:0], before...)
 			}
 		}
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -428,6 +429,35 @@ func TestStopped(t *testing.T) {
 			t.Errorf("%v: %+v", cause, out)
 		}
 		ready.Close()
+	}
+}
+
+// TestStoppedAnywhere stops merges at all kinds of moments: each is done whole or not at all.
+func TestStoppedAnywhere(t *testing.T) {
+	kind := start(t, New)
+	r := newRepo(t)
+	for i := range 12 {
+		r.branch("feature", "new.txt", fmt.Sprint(i, "\n"))
+		head := r.git("rev-parse", "main")
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i)*12*time.Millisecond)
+		out := r.run(ctx, kind, r.call(config("feature", "main", "")...))
+		cancel()
+		now := r.git("rev-parse", "main")
+		switch out.Class {
+		case stage.OK:
+			if now != commitOf(out) || now == head {
+				t.Errorf("%d: merged, and main is at %s: %+v", i, now, out)
+			}
+		case stage.Timeout:
+			if now != head {
+				t.Errorf("%d: stopped, and main has moved", i)
+			}
+		default:
+			t.Errorf("%d: %+v", i, out)
+		}
+		if status := r.git("status", "--porcelain"); status != "" {
+			t.Errorf("%d: the workspace changed: %s", i, status)
+		}
 	}
 }
 

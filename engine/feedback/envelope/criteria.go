@@ -38,7 +38,7 @@ func AcceptanceCriteria(body string) []string {
 // criteriaScan reads a text line by line.
 type criteriaScan struct {
 	found   []string
-	item    string // the item that is being read
+	item    []string // the lines of the item that is being read
 	inItem  bool
 	blank   bool   // the line before was empty
 	level   int    // of the heading of the section; 0: outside
@@ -74,21 +74,21 @@ func (s *criteriaScan) line(line, next string) {
 	case match != nil:
 		s.endItem()
 		text = strings.TrimSpace(match[1])
-		s.item, s.inItem = strings.TrimSpace(checkbox.ReplaceAllString(text, "")), true
+		s.item, s.inItem = append(s.item, strings.TrimSpace(checkbox.ReplaceAllString(text, ""))), true
 	case s.inItem && s.blank && line[0] != ' ' && line[0] != '\t':
 		s.endItem() // a paragraph after the list
 	case s.inItem:
-		s.item = strings.TrimSpace(s.item + " " + text)
+		s.item = append(s.item, text)
 	}
 	s.blank = false
 }
 
 // endItem keeps the item that was being read, unless it is empty.
 func (s *criteriaScan) endItem() {
-	if s.item != "" {
-		s.found = append(s.found, s.item)
+	if item := strings.TrimSpace(strings.Join(s.item, " ")); item != "" {
+		s.found = append(s.found, item)
 	}
-	s.item, s.inItem, s.blank = "", false, false
+	s.item, s.inItem, s.blank = nil, false, false
 }
 
 // inFence reports whether a line belongs to a fenced block, its marks included.
