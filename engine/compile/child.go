@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/pipe/engine/compile/contract"
 	"example.com/pipe/engine/compile/fixed"
 	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
@@ -53,7 +54,7 @@ type family struct {
 	worktree bool     // the run has a worktree of its own
 	over     bool     // there are too many, and that was reported
 
-	contracts map[string]*contract // by name; nil: it is not there, or was reported
+	contracts map[string]*contract.Contract // by name; nil: it is not there, or was reported
 }
 
 // child finds and compiles the pipeline that a stage runs, and declares its outputs as the stage's. A pipeline
@@ -267,7 +268,7 @@ func (c *compiler) fits(v *plan.Template, typ value.Type, at source.Span, f with
 			problem = err.Error()
 		}
 	} else if !value.Assignable(typ, f.typ) {
-		problem = fmt.Sprintf("want %s, got %s", typeOf(f.typ), typeOf(typ))
+		problem = fmt.Sprintf("want %s, got %s", fixed.TypeName(f.typ), fixed.TypeName(typ))
 	}
 	if problem == "" {
 		return true

@@ -22,4 +22,6 @@ const (
 	CodeNewerPipe      diag.Code = "newer-pipe"
 	CodeFinally        diag.Code = "finally"
 	CodeTask           diag.Code = "task"
+
+	CodeUnknownContract diag.Code = "unknown-contract"
 )

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"example.com/pipe/engine/compile/contract"
 	"example.com/pipe/engine/compile/fixed"
 	"example.com/pipe/engine/compile/graph"
 	"example.com/pipe/engine/compile/scope"
@@ -58,7 +59,7 @@ func Compile(doc *specs.Pipeline, opt Options) (*plan.Plan, diag.List) {
 	if doc.File != nil {
 		c.file = doc.File.Name
 	}
-	c.family = &family{file: c.file, done: map[string]*compiledChild{}, open: []string{c.file}, contracts: map[string]*contract{}, task: doc.Task != nil}
+	c.family = &family{file: c.file, done: map[string]*compiledChild{}, open: []string{c.file}, contracts: map[string]*contract.Contract{}, task: doc.Task != nil}
 	c.known = scope.NewStages(&c.diags, doc.Incomplete)
 	p := c.compile()
 	if c.diags.HasErrors() {
@@ -93,12 +94,12 @@ type stageInfo struct {
 	part  string // of a part of the stage before it: what its id ends in
 	owner int    // the stage that it is a part of
 
-	allAbove bool            // it gives no needs, so it waits for all above
-	targeted bool            // a loop leads here
-	child    *compiledChild  // the pipeline that it runs
-	contract *contract       // that holds for it
-	command  *projectCommand // of the project, that it runs
-	prompt   *specs.Text     // of an agent, read from its file where it has one
+	allAbove bool               // it gives no needs, so it waits for all above
+	targeted bool               // a loop leads here
+	child    *compiledChild     // the pipeline that it runs
+	contract *contract.Contract // that holds for it
+	command  *projectCommand    // of the project, that it runs
+	prompt   *specs.Text        // of an agent, read from its file where it has one
 }
 
 // compile works through the document in the order in which later steps need earlier ones.

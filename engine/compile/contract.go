@@ -6,19 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/pipe/engine/compile/contract"
 	"example.com/pipe/engine/compile/fixed"
-	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/source"
 	"example.com/pipe/engine/value"
 	"example.com/pipe/specs"
-)
-
-// The codes of what is wrong with a contract, or with the stage that names it.
-const (
-	CodeUnknownContract diag.Code = "unknown-contract"
-	CodeContract        diag.Code = "contract"
 )
 
 // Contracts finds the contract documents that pipelines name.
@@ -30,75 +24,13 @@ type Contracts interface {
 	ContractNames() []string
 }
 
-// contract is a compiled contract: its checks see its inputs and outputs by their bare names, with the types
-// that it declares, whatever stage it holds for.
-type contract struct {
-	name            string
-	doc             *specs.Contract
-	inputs, outputs []plan.Param
-	pre, post       []plan.Check
-}
-
 // CheckContract says what is wrong with a contract beyond its shape. The name is the one by which stages know
 // it, the file's.
-func CheckContract(name string, doc *specs.Contract) diag.List {
-	var diags diag.List
-	compileContract(name, doc, &diags)
-	if name == RoutingContract {
-		routingContract(doc, &diags)
-	}
-	return diags
-}
-
-// compileContract compiles a contract against what it declares.
-func compileContract(name string, doc *specs.Contract, diags *diag.List) *contract {
-	ct := &contract{name: name, doc: doc}
-	fixed.PlainText(diags, doc.Description)
-	ct.inputs = schemaParams(diags, doc.Inputs, "input")
-	ct.outputs = schemaParams(diags, doc.Outputs, "output")
-	inputs, outputs := fixed.ParamsType(ct.inputs), fixed.ParamsType(ct.outputs)
-	both := value.ObjectOf(slices.Concat(inputs.Fields, outputs.Fields)...)
-	ct.pre = contractChecks(name, doc.PreChecks, scope.NewBare(inputs, outputs.FieldNames()), diags)
-	ct.post = contractChecks(name, doc.PostChecks, scope.NewBare(both, nil), diags)
-	return ct
-}
-
-// schemaParams compiles the entries of a schema. What is optional and has no default may be null.
-func schemaParams(diags *diag.List, s *specs.Schema, what string) []plan.Param {
-	if s == nil {
-		return nil
-	}
-	out := append(fixed.Params(diags, s.Required, what), fixed.Params(diags, s.Optional, what)...)
-	for i := len(s.Required); i < len(out); i++ {
-		out[i].Required = false
-	}
-	return out
-}
-
-// contractChecks compiles a list of a contract's checks.
-func contractChecks(name string, cs []*specs.Check, sc *scope.Bare, diags *diag.List) []plan.Check {
-	var out []plan.Check
-	for _, ck := range cs {
-		if ck.Validation == nil {
-			continue
-		}
-		e := sc.Condition(ck.Validation, diags)
-		if e == nil {
-			continue
-		}
-		p := plan.Check{Description: e.Source, Validation: *e, Contract: name}
-		if ck.Description != nil {
-			fixed.PlainText(diags, ck.Description)
-			p.Description = ck.Description.Value
-		}
-		out = append(out, p)
-	}
-	return out
-}
+func CheckContract(name string, doc *specs.Contract) diag.List { return contract.Check(name, doc) }
 
 // contractOf finds and compiles the contract of a stage, once for all stages of the document that name it.
 // Nil: there is none, or it was reported.
-func (c *compiler) contractOf(name *specs.Leaf[string]) *contract {
+func (c *compiler) contractOf(name *specs.Leaf[string]) *contract.Contract {
 	if name == nil {
 		return nil
 	}
@@ -107,9 +39,9 @@ func (c *compiler) contractOf(name *specs.Leaf[string]) *contract {
 		doc, err := c.contractDoc(name.Value)
 		switch {
 		case err != nil:
-			c.diags.Errorf(CodeContract, name.Span, "contract %q: %v", name.Value, err)
+			c.diags.Errorf(contract.Code, name.Span, "contract %q: %v", name.Value, err)
 		case doc != nil:
-			ct = compileContract(name.Value, doc, &c.diags)
+			ct = contract.Compile(name.Value, doc, &c.diags)
 		}
 		c.family.contracts[name.Value] = ct
 	}
@@ -131,7 +63,7 @@ func (c *compiler) contractDoc(name string) (*specs.Contract, error) {
 
 // noContract reports a contract that is not there; one that can't be read was reported.
 func (c *compiler) noContract(name *specs.Leaf[string]) {
-	if slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return d.Code == CodeContract && d.Span == name.Span }) {
+	if slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return d.Code == contract.Code && d.Span == name.Span }) {
 		return
 	}
 	d := c.diags.Errorf(CodeUnknownContract, name.Span, "there is no contract %q", name.Value)
@@ -156,15 +88,15 @@ func (c *compiler) contractOutputs(s *stageInfo) {
 	if ct == nil {
 		return
 	}
-	s.contract, s.node.Contract = ct, ct.name
+	s.contract, s.node.Contract = ct, ct.Name
 	at := s.syn.Contract.Span
-	for _, want := range ct.outputs {
+	for _, want := range ct.Outputs {
 		i := slices.IndexFunc(s.node.Outputs, func(p plan.Param) bool { return p.Name == want.Name })
 		if i < 0 {
 			if s.child != nil && want.Required {
-				d := c.diags.Errorf(CodeContract, at, "the contract %q requires the output %q, which pipeline %q does not give", ct.name, want.Name, s.child.Name)
+				d := c.diags.Errorf(contract.Code, at, "the contract %q requires the output %q, which pipeline %q does not give", ct.Name, want.Name, s.child.Name)
 				d.Help = "add it to the outputs of that pipeline"
-				d.Related = ct.declared(want.Name)
+				d.Related = ct.Declared(want.Name)
 			}
 			want.At = at.Start
 			s.node.Outputs = append(s.node.Outputs, want)
@@ -175,13 +107,13 @@ func (c *compiler) contractOutputs(s *stageInfo) {
 		case own.Type.IsAny():
 			own.Type = want.Type
 		case !value.Assignable(own.Type, want.Type):
-			d := c.diags.Errorf(CodeContract, there, "output %q is %s here, and the contract %q says %s", want.Name, typeOf(own.Type), ct.name, typeOf(want.Type))
+			d := c.diags.Errorf(contract.Code, there, "output %q is %s here, and the contract %q says %s", want.Name, fixed.TypeName(own.Type), ct.Name, fixed.TypeName(want.Type))
 			d.Help = "drop it here, it is an output by the contract, or give it that type"
-			d.Related = ct.declared(want.Name)
+			d.Related = ct.Declared(want.Name)
 		case want.Required && !own.Required:
-			d := c.diags.Errorf(CodeContract, there, "output %q need not be given here, and the contract %q requires it", want.Name, ct.name)
+			d := c.diags.Errorf(contract.Code, there, "output %q need not be given here, and the contract %q requires it", want.Name, ct.Name)
 			d.Help = "drop required"
-			d.Related = ct.declared(want.Name)
+			d.Related = ct.Declared(want.Name)
 		}
 	}
 }
@@ -204,19 +136,19 @@ func (c *compiler) underContract(i int) {
 	if ct == nil {
 		return
 	}
-	for _, want := range ct.inputs {
+	for _, want := range ct.Inputs {
 		c.contractInput(i, want)
 	}
 	c.contractNames(i)
-	s.node.PreChecks = append(slices.Clip(ct.pre), s.node.PreChecks...)
-	s.node.PostChecks = append(slices.Clip(ct.post), s.node.PostChecks...)
-	cacheable := ct.doc.Cacheable
+	s.node.PreChecks = append(slices.Clip(ct.Pre), s.node.PreChecks...)
+	s.node.PostChecks = append(slices.Clip(ct.Post), s.node.PostChecks...)
+	cacheable := ct.Doc.Cacheable
 	switch own := s.syn.Cache; {
 	case cacheable == nil:
 	case own == nil:
 		s.node.Cache = cacheable.Value && !s.node.Writes && s.node.Body == nil && s.syn.Gate == nil
 	case own.Value && !cacheable.Value:
-		d := c.diags.Errorf(CodeContract, own.Span, "the contract %q says that what its stages give may not be reused", ct.name)
+		d := c.diags.Errorf(contract.Code, own.Span, "the contract %q says that what its stages give may not be reused", ct.Name)
 		d.Related = []diag.Related{{Span: cacheable.Span, Message: "cacheable is false here"}}
 		d.Help = "drop cache"
 	}
@@ -245,8 +177,8 @@ func (c *compiler) contractInput(i int, want plan.Param) {
 			has = has.NotNull()
 		}
 		if !value.Assignable(has, typ) {
-			d := c.diags.Errorf(CodeContract, s.inputSpan(want.Name), "input %q is %s here, and the contract %q says %s", want.Name, typeOf(has), ct.name, typeOf(typ))
-			d.Related = ct.declared(want.Name)
+			d := c.diags.Errorf(contract.Code, s.inputSpan(want.Name), "input %q is %s here, and the contract %q says %s", want.Name, fixed.TypeName(has), ct.Name, fixed.TypeName(typ))
+			d.Related = ct.Declared(want.Name)
 		}
 		if s.child == nil {
 			own.Type = typ
@@ -261,12 +193,12 @@ func (c *compiler) contractInput(i int, want plan.Param) {
 	if isGiven {
 		return // its value was reported
 	}
-	d := c.diags.Errorf(CodeContract, at, "the contract %q requires the input %q, which %s does not give", ct.name, want.Name, c.known.Label(i))
-	d.Related = ct.declared(want.Name)
+	d := c.diags.Errorf(contract.Code, at, "the contract %q requires the input %q, which %s does not give", ct.Name, want.Name, c.known.Label(i))
+	d.Related = ct.Declared(want.Name)
 	d.Help = fmt.Sprintf("add it to the stage's %s: %s: %s", key, want.Name, exampleValue(want.Type))
 	var others []string
 	for _, e := range given {
-		if !hasParam(ct.inputs, e.Name.Value) {
+		if !hasParam(ct.Inputs, e.Name.Value) {
 			others = append(others, e.Name.Value)
 		}
 	}
@@ -303,42 +235,16 @@ func (c *compiler) contractNames(i int) {
 	s := c.stages[i]
 	ct := s.contract
 	for _, b := range s.node.Inputs {
-		if hasParam(s.node.Outputs, b.Name) && (hasParam(ct.inputs, b.Name) || hasParam(ct.outputs, b.Name)) {
-			d := c.diags.Errorf(CodeContract, s.inputSpan(b.Name), "%q is an input and an output of %s, and the checks of the contract %q read it by its bare name", b.Name, c.known.Label(i), ct.name)
+		if hasParam(s.node.Outputs, b.Name) && (hasParam(ct.Inputs, b.Name) || hasParam(ct.Outputs, b.Name)) {
+			d := c.diags.Errorf(contract.Code, s.inputSpan(b.Name), "%q is an input and an output of %s, and the checks of the contract %q read it by its bare name", b.Name, c.known.Label(i), ct.Name)
 			d.Help = "give one of them another name"
-			d.Related = ct.declared(b.Name)
+			d.Related = ct.Declared(b.Name)
 		}
 	}
 }
 
 func hasParam(ps []plan.Param, name string) bool {
 	return slices.ContainsFunc(ps, func(p plan.Param) bool { return p.Name == name })
-}
-
-// declared is where the contract declares a name.
-func (ct *contract) declared(name string) []diag.Related {
-	for _, s := range []*specs.Schema{ct.doc.Inputs, ct.doc.Outputs} {
-		if s == nil {
-			continue
-		}
-		for _, p := range slices.Concat(s.Required, s.Optional) {
-			if p.Name.Value == name {
-				return []diag.Related{{Span: p.Name.Span, Message: "the contract declares it here"}}
-			}
-		}
-	}
-	return nil
-}
-
-// typeOf names a type in a message.
-func typeOf(t value.Type) string {
-	if len(t.Enum) > 0 {
-		return "one of " + strings.Join(t.Enum, ", ")
-	}
-	if t.Optional {
-		return t.NotNull().String() + " or missing"
-	}
-	return t.String()
 }
 
 // exampleValue is how a value of a type may be written.
@@ -354,4 +260,47 @@ func exampleValue(t value.Type) string {
 		}
 	}
 	return `"${{ … }}"`
+}
+
+// routing compiles the contract of routings, for a pipeline in which there are any.
+func (c *compiler) routing(g *plan.Graph) *plan.Contract {
+	if c.opt.Contracts == nil || !hasLoop(g, map[*plan.Node]bool{}) {
+		return nil
+	}
+	doc, err := c.contractDoc(contract.ForRoutings)
+	if err != nil {
+		c.diags.Errorf(contract.Code, c.firstLoop(), "the contract %q, which holds at every routing: %v", contract.ForRoutings, err)
+		return nil
+	}
+	if doc == nil {
+		return nil
+	}
+	contract.Compile(contract.ForRoutings, doc, &c.diags)
+	return contract.Routing(doc, &c.diags)
+}
+
+// firstLoop is where the first loop of the document is written.
+func (c *compiler) firstLoop() source.Span {
+	for _, s := range c.stages {
+		if s.syn.Loop != nil {
+			return s.syn.Loop.Span
+		}
+	}
+	return source.Span{File: c.file}
+}
+
+// hasLoop reports whether a graph, or one inside of it, sends work back for what a review found. Stages that run
+// the same pipeline share its nodes: seen holds the first ones of the graphs that were looked at.
+func hasLoop(g *plan.Graph, seen map[*plan.Node]bool) bool {
+	if len(g.Nodes) == 0 || seen[&g.Nodes[0]] {
+		return false
+	}
+	seen[&g.Nodes[0]] = true
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if n.Loop != nil && !n.Loop.OnReject || n.Body != nil && hasLoop(n.Body, seen) {
+			return true
+		}
+	}
+	return false
 }

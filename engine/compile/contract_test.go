@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/pipe/engine/compile/scope"
+	"example.com/pipe/engine/compile/contract"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/source"
@@ -154,12 +155,12 @@ func TestNoRouting(t *testing.T) {
 // TestShippedRouting asks the checks of the program's own contract about decisions that are sound and ones that
 // are not: the last character of a case is that of the first check that does not hold.
 func TestShippedRouting(t *testing.T) {
-	doc, ds, err := goodContracts.Contract(RoutingContract)
+	doc, ds, err := goodContracts.Contract(contract.ForRoutings)
 	if err != nil || len(ds) > 0 {
 		t.Fatal(ds.Text(), err)
 	}
 	var diags diag.List
-	ct := routingContract(doc, &diags)
+	ct := contract.Routing(doc, &diags)
 	if len(diags) > 0 {
 		t.Fatal(diags.Text())
 	}
@@ -236,7 +237,7 @@ func TestContractDefaults(t *testing.T) {
 
 // The names of a routing are those that the program's contract declares, and that the document tells of.
 func TestRoutingNames(t *testing.T) {
-	doc, _, _ := goodContracts.Contract(RoutingContract)
+	doc, _, _ := goodContracts.Contract(contract.ForRoutings)
 	text, err := os.ReadFile("../../docs/contracts.md")
 	if err != nil {
 		t.Fatal(err)
@@ -270,7 +271,7 @@ func FuzzContract(f *testing.F) {
 	f.Add("input_schema: {optional: [{name: feedback_items, enum: [a, a]}]}\npre_checks: [{validation: each item of feedback_items has b, description: \"${{ x }}\"}]\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		doc, _ := specs.ParseContract(source.NewFile("x.yaml", text))
-		for _, name := range []string{"x", RoutingContract} {
+		for _, name := range []string{"x", contract.ForRoutings} {
 			for _, d := range CheckContract(name, doc) {
 				if !d.Span.IsValid() || d.Code == "" || d.Message == "" {
 					t.Fatalf("not a proper diagnostic: %+v", d)

@@ -105,7 +105,7 @@ func (c *compiler) textOutputs(s *stageInfo) {
 	case own.Type.IsAny():
 		own.Type = value.Of(value.String)
 	case !value.Assignable(own.Type, value.Of(value.String)):
-		d := c.diags.Errorf(fixed.CodeType, s.outputSpan(textOutput), "output %q is %s here, and the agent %q gives it as string", textOutput, typeOf(own.Type), s.syn.Agent.Value)
+		d := c.diags.Errorf(fixed.CodeType, s.outputSpan(textOutput), "output %q is %s here, and the agent %q gives it as string", textOutput, fixed.TypeName(own.Type), s.syn.Agent.Value)
 		d.Help = "drop it here, it is an output of every agent with output: text, or make it a string"
 		d.Related = []diag.Related{{Span: a.Output.Span, Message: "the agent gives a text by this"}}
 	}

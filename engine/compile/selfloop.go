@@ -66,6 +66,7 @@ func (c *compiler) declarePart(s *stageInfo) {
 	s.node.Role = plan.Review
 	c.findCommand(s)
 	c.textOutputs(s)
+	c.kindOutputs(s)
 	s.outputs()
 	c.loadPrompt(s)
 	s.syn.When = succeeded(c.stages[s.owner].ID, s.Span)
@@ -167,7 +168,7 @@ func (c *compiler) selfLoop(i int) {
 	} else if l := own.syn.Refine; l != nil {
 		out.MaxIterations = fixed.Pick(defaultRefineAttempts, l.MaxAttempts)
 		out.OnExhausted = fixed.PickWord(defaultOnExhausted, def.OnExhausted, l.OnExhausted)
-		out.Convergence = fixed.Convergence(def.Convergence, l.Convergence)
+		out.Convergence = fixed.Convergence(c.kindConvergence(s), def.Convergence, l.Convergence)
 	}
 	out.Rerun = plan.Path
 	if own.node.Role == plan.Implementation || own.syn.Loop != nil || own.syn.Feedback != nil { // of which specs reports the latter

@@ -28,7 +28,7 @@ func (c *compiler) kindOutputs(s *stageInfo) {
 		case own.Type.IsAny():
 			own.Type = f.Type
 		case !value.Assignable(own.Type, f.Type):
-			d := c.diags.Errorf(fixed.CodeType, s.outputSpan(f.Name), "output %q is %s here, and the kind %q gives it as %s", f.Name, typeOf(own.Type), kind.Name, typeOf(f.Type))
+			d := c.diags.Errorf(fixed.CodeType, s.outputSpan(f.Name), "output %q is %s here, and the kind %q gives it as %s", f.Name, fixed.TypeName(own.Type), kind.Name, fixed.TypeName(f.Type))
 			d.Help = "drop it here, it is an output of every stage of this kind"
 			d.Related = []diag.Related{{Span: s.syn.Uses.Span, Message: "the kind is named here"}}
 		}
