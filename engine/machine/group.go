@@ -66,7 +66,7 @@ func (s *state) countUnderway(i *instance) {
 // beginGroup evaluates the items of a for_each and opens an instance for each.
 func (d *decider) beginGroup(i *instance, iteration int) {
 	p := d.prepare(i, iteration, 1)
-	if i.node.When != nil {
+	if i.node.When != nil && !asksEach(i) {
 		ok, err := p.holds(*i.node.When, p.base)
 		if err != nil {
 			d.failStart(i, iteration, d.located(err))

@@ -139,6 +139,10 @@ func (d *decider) wanted(i *instance, p *preparation) bool {
 			return false
 		}
 	}
+	if asksEach(i) && i.target().status != step.Succeeded && !d.hasBlocking(i) {
+		d.emit(step.StageSkipped{Stage: i.path, Iteration: p.iteration, At: d.at})
+		return false
+	}
 	if why := d.checks(i, "pre", i.node.PreChecks, p); why != "" {
 		d.failStart(i, p.iteration, why)
 		return false

@@ -16,6 +16,12 @@ import (
 // isSelf reports whether i is the source of a stage's loop with itself.
 func (i *instance) isSelf() bool { return i.node.Loop != nil && i.node.Loop.Self }
 
+// asksEach reports whether i, what verifies a list's items or one of them, runs for each item that has succeeded, and
+// not when all have.
+func asksEach(i *instance) bool {
+	return i.isSelf() && i.node.ForEach != nil && i.frame.slots[i.node.Loop.Target].status != step.Skipped
+}
+
 // verifier gives what verifies i's work, for the same item of a for_each; nil: nothing does.
 func (i *instance) verifier() *instance {
 	n, ok := i.frame.graph.verifiers[i.slot]
