@@ -134,6 +134,9 @@ func readOutputs(params []plan.Param, given *value.Object, file []outputText) (*
 		if err != nil {
 			return nil, err
 		}
+		if isAbsent(p, v) {
+			continue
+		}
 		if err := p.Type.CheckAt(name, v); err != nil {
 			return nil, fmt.Errorf("output %w", err)
 		}
@@ -152,6 +155,9 @@ func readOutputs(params []plan.Param, given *value.Object, file []outputText) (*
 		if _, twice := found[o.name]; twice {
 			return nil, fmt.Errorf("output %q is given twice: in PIPE_OUTPUT%s and in the answer of the stage", o.name, where)
 		}
+		if o.read && isAbsent(p, o.json) {
+			continue
+		}
 		v, err := o.value(p)
 		if err != nil {
 			return nil, fmt.Errorf("output %q%s: %w", o.name, where, err)
@@ -159,6 +165,12 @@ func readOutputs(params []plan.Param, given *value.Object, file []outputText) (*
 		found[o.name] = v
 	}
 	return collect(params, found)
+}
+
+// isAbsent reports whether an output was given as null that may be missing and can't be null otherwise: it is null
+// where it is missing, so that both say the same.
+func isAbsent(p *plan.Param, v value.Value) bool {
+	return v == nil && !p.Required && p.Type.Check(nil) != nil
 }
 
 // collect gives the outputs in the order in which they are declared.
