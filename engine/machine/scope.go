@@ -321,7 +321,11 @@ var globQuoter = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`,
 
 func (d *decider) stageObject(i *instance) *value.Object {
 	var blocking, advisory, informational value.List = value.List{}, value.List{}, value.List{}
-	for _, item := range d.s.ledger.Open(i.path) {
+	open := d.s.ledger.Open(i.path)
+	if v := i.verifier(); v != nil { // nobody can name it, and what it finds is of its stage
+		open = slices.Concat(open, d.s.ledger.Open(v.path))
+	}
+	for _, item := range open {
 		switch item.Severity {
 		case feedback.Blocking:
 			blocking = append(blocking, item.Object())

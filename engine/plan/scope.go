@@ -10,7 +10,7 @@ package plan
 //	  outputs     object  each declared output there, null if the stage gave none
 //	  iteration   int     how often the stage came to its start, from 1
 //	  attempts    int     tries made in that iteration
-//	  feedback    object  blocking, advisory, informational: lists of open items
+//	  feedback    object  blocking, advisory, informational: lists of open items, also of what verifies it
 //	iteration   int      of this stage, from 1
 //	attempt     int      of this iteration, from 1
 //	brief       string   what this stage is asked to act on; empty: nothing
