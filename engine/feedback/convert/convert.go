@@ -226,6 +226,9 @@ func (f *findings) place(file string) string {
 	if file == "" {
 		return ""
 	}
+	if len(file) > 2 && isScheme(file[:1]) && file[1:3] == ":/" {
+		file = "/" + file // a drive of another system is no folder of this one
+	}
 	if path.IsAbs(file) {
 		if rel, ok := f.insideRoot(file); ok {
 			return rel
