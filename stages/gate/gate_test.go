@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -371,4 +372,19 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s %v: %q, want %q", c.kind.Name, c.with, text, c.want)
 		}
 	}
+}
+
+func FuzzFind(f *testing.F) {
+	f.Add([]byte("=== RUN\n--- FAIL: T\n\x1b[31mx\r\n\xff"), 3)
+	f.Add([]byte("a\n\n b\n\n"), 0)
+	f.Fuzz(func(t *testing.T, log []byte, around int) {
+		around = min(max(around, 0), maxLines)
+		got := find(bytes.NewReader(log), around)
+		if !utf8.ValidString(got) || len(got) > summaryLimit+len("…") || strings.ContainsAny(got, "\x00\x1b\r") {
+			t.Errorf("%q", got)
+		}
+		if lines := strings.Count(got, "\n"); lines > 2*around+2 {
+			t.Errorf("%d lines around, and %q", around, got)
+		}
+	})
 }

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,8 +14,16 @@ import (
 // kindReferBack is the kind of the one action that there is.
 const kindReferBack = "refer_back_child"
 
-// readActions reads what the fixer wants done. The text says what is wrong with it.
-func readActions(said *value.Object, names []string) ([]concern, string) {
+// answer reads what a fixer says. Its texts say what is wrong with it, "" for nothing.
+type answer struct {
+	names []string // of the branches
+	dir   string   // in which the fixer ran
+}
+
+// commentLimit is how much of a comment is taken over, in bytes.
+const commentLimit = 8000
+
+func (a answer) actions(said *value.Object) ([]concern, string) {
 	if name := unknownField(said, "actions"); name != "" {
 		return nil, fmt.Sprintf("it has an unknown field %q, expected actions", name)
 	}
@@ -25,7 +34,7 @@ func readActions(said *value.Object, names []string) ([]concern, string) {
 	}
 	var out []concern
 	for i, v := range actions {
-		more, why := readAction(v, names)
+		more, why := a.action(v)
 		if why != "" {
 			return nil, fmt.Sprintf("actions[%d]%s", i, why)
 		}
@@ -34,7 +43,7 @@ func readActions(said *value.Object, names []string) ([]concern, string) {
 	return out, ""
 }
 
-func readAction(v value.Value, names []string) ([]concern, string) {
+func (a answer) action(v value.Value) ([]concern, string) {
 	action, ok := v.(*value.Object)
 	if !ok {
 		return nil, ": expected an object, found " + value.Describe(v)
@@ -47,8 +56,8 @@ func readAction(v value.Value, names []string) ([]concern, string) {
 	}
 	given, _ := action.Get("child")
 	child, _ := given.(string)
-	if !slices.Contains(names, child) {
-		return nil, fmt.Sprintf(".child: expected one of the branches %s, found %s", strings.Join(names, ", "), value.Describe(given))
+	if !slices.Contains(a.names, child) {
+		return nil, fmt.Sprintf(".child: expected one of the branches %s, found %s", strings.Join(a.names, ", "), value.Describe(given))
 	}
 	list, _ := action.Get("concerns")
 	concerns, ok := list.(value.List)
@@ -57,7 +66,7 @@ func readAction(v value.Value, names []string) ([]concern, string) {
 	}
 	var out []concern
 	for i, v := range concerns {
-		c, why := readConcern(v)
+		c, why := a.concern(v)
 		if why != "" {
 			return nil, fmt.Sprintf(".concerns[%d]%s", i, why)
 		}
@@ -66,7 +75,7 @@ func readAction(v value.Value, names []string) ([]concern, string) {
 	return out, ""
 }
 
-func readConcern(v value.Value) (c envelope.AssemblyFixerConcern, why string) {
+func (a answer) concern(v value.Value) (c envelope.AssemblyFixerConcern, why string) {
 	o, ok := v.(*value.Object)
 	if !ok {
 		return c, ": expected an object, found " + value.Describe(v)
@@ -88,6 +97,10 @@ func readConcern(v value.Value) (c envelope.AssemblyFixerConcern, why string) {
 	if c.Comment == "" {
 		return c, ".comment: missing, expected what is wrong"
 	}
+	c.Comment = script.Cut(c.Comment, commentLimit)
+	if c.File, ok = a.file(c.File); !ok {
+		return c, ".file: it leads out of the repository, expected a path relative to its top"
+	}
 	line, _ := o.Get("line")
 	n, ok := line.(int64)
 	if line != nil && (!ok || n < 0 || n > 1<<31-1) {
@@ -105,4 +118,20 @@ func unknownField(o *value.Object, known ...string) string {
 		}
 	}
 	return ""
+}
+
+// file is a path relative to the top of the repository, with slashes; a fixer may give one in the folder in which it
+// ran. False for one that leads out of it.
+func (a answer) file(path string) (string, bool) {
+	if path == "" {
+		return "", true
+	}
+	if filepath.IsAbs(path) {
+		rel, err := filepath.Rel(a.dir, path)
+		if err != nil {
+			return "", false
+		}
+		path = rel
+	}
+	return filepath.ToSlash(filepath.Clean(path)), filepath.IsLocal(path)
 }

@@ -173,13 +173,7 @@ type described struct {
 func (r runner) fix(ctx context.Context, t *trial, c *conflict, names []string, i int) ([]concern, error) {
 	text := script.Of(t.call, keyFix)
 	if text == "" {
-		var out []concern
-		for _, path := range texts(c.paths) {
-			out = append(out, concern{names[i], envelope.AssemblyFixerConcern{
-				File: path, Comment: fmt.Sprintf("it conflicts with %s, which other branches changed too", t.into.name),
-			}})
-		}
-		return out, nil
+		return ownConcerns(c, t.into.name, names[i]), nil
 	}
 	data, err := json.Marshal(described{
 		Branch: names[i], Into: t.into.name, Branches: names, Merged: append([]string{}, names[:i]...),
@@ -193,9 +187,9 @@ func (r runner) fix(ctx context.Context, t *trial, c *conflict, names []string, 
 		return nil, err
 	}
 	// The answer has a log of its own, behind which nothing else stands.
-	answer := filepath.Join(t.call.StageDir, "answer.log")
+	log := filepath.Join(t.call.StageDir, "answer.log")
 	res, err := r.scripts.Run(ctx, t.call, script.Script{
-		Text: text, Dir: t.dir, Stdin: file, Env: append(t.environment(), "PIPE_CONFLICT="+file), Stdout: answer,
+		Text: text, Dir: t.dir, Stdin: file, Env: append(t.environment(), "PIPE_CONFLICT="+file), Stdout: log,
 	})
 	out, err := process.Outcome(&res, err)
 	if err != nil {
@@ -208,16 +202,34 @@ func (r runner) fix(ctx context.Context, t *trial, c *conflict, names []string, 
 		out.Message = "the fixer could not do its work: " + out.Message
 		return nil, &refusal{out}
 	}
-	said, refused, err := process.Stdout{Output: &res.Stdout, Log: answer, Who: "the fixer", Stage: t.call.Stage}.Object()
+	said, refused, err := process.Stdout{Output: &res.Stdout, Log: log, Who: "the fixer", Stage: t.call.Stage}.Object()
 	switch {
 	case err != nil:
 		return nil, err
 	case refused != nil:
 		return nil, refuse("%s", refused.Message)
 	}
-	concerns, why := readActions(said, names)
+	concerns, why := answer{names, t.dir}.actions(said)
 	if why != "" {
 		return nil, refuse("the fixer's answer can't be used: %s", why)
 	}
 	return concerns, nil
+}
+
+// filesShown is how many files a conflict names that no fixer looked at.
+const filesShown = 20
+
+// ownConcerns is what to do about a conflict where there is no fixer: the branch that came last must fit.
+func ownConcerns(c *conflict, into, child string) []concern {
+	var out []concern
+	for k, path := range texts(c.paths) {
+		if k == filesShown {
+			more := fmt.Sprintf("it conflicts with %s in %d more files", into, len(c.paths)-k)
+			return append(out, concern{child, envelope.AssemblyFixerConcern{Comment: more}})
+		}
+		out = append(out, concern{child, envelope.AssemblyFixerConcern{
+			File: path, Comment: fmt.Sprintf("it conflicts with %s, which other branches changed too", into),
+		}})
+	}
+	return out
 }

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,6 +114,8 @@ func TestAssembleCannotUseTheAnswer(t *testing.T) {
 		`{"actions": [{"kind": "refer_back_child", "child": "odd", "concerns": [{"comment": "x"}, {"comment": "x", "line": -1}]}]}`: "actions[0].concerns[1].line: expected a whole number",
 		`{"actions": [{"kind": "refer_back_child", "child": "odd", "concerns": [{"comment": "x", "file": 1}]}]}`:                    "actions[0].concerns[0].file: expected text",
 		`{"actions": [{"kind": "refer_back_child", "child": "odd", "concerns": [{"coment": "x"}]}]}`:                                `unknown field "coment"`,
+		`{"actions": [{"kind": "refer_back_child", "child": "odd", "concerns": [{"comment": "x", "file": "../x"}]}]}`:               "actions[0].concerns[0].file: it leads out of the repository",
+		`{"actions": [{"kind": "refer_back_child", "child": "odd", "concerns": [{"comment": "x", "file": "/etc/passwd"}]}]}`:        "actions[0].concerns[0].file: it leads out of the repository",
 	} {
 		out := r.run(context.Background(), kind, r.call(parts("echo '"+said+"'", "cart", "odd")...))
 		if out.Class != stage.ReviewUnavailable || !strings.Contains(out.Message, want) || out.Result != nil || r.git("rev-parse", "main") != head {
@@ -153,4 +156,37 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%v: %q, want %q", c.fields, got, want)
 		}
 	}
+}
+
+// TestManyFiles: without a fixer, not every file of a large conflict is a finding of its own.
+func TestManyFiles(t *testing.T) {
+	c := &conflict{}
+	for i := range 50 {
+		c.paths = append(c.paths, fmt.Sprintf("%02d.txt", i))
+	}
+	got := ownConcerns(c, "main", "odd")
+	if len(got) != filesShown+1 || got[filesShown].Comment != "it conflicts with main in 30 more files" || got[filesShown].File != "" {
+		t.Errorf("%d concerns: %+v", len(got), got[len(got)-1])
+	}
+}
+
+func FuzzAnswer(f *testing.F) {
+	f.Add(`{"actions": [{"kind": "refer_back_child", "child": "odd", "concerns": [{"file": "/trial/a//b", "line": 2, "comment": "x"}]}]}`)
+	f.Add(`{"actions": [{"kind": "refer_back_child", "child": "odd", "concerns": [{"file": "..", "line": 0, "comment": "\u0000"}]}]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		v, err := value.DecodeJSON([]byte(text))
+		said, ok := v.(*value.Object)
+		if err != nil || !ok {
+			return
+		}
+		concerns, why := answer{[]string{"cart", "odd"}, "/trial"}.actions(said)
+		if (why == "") != (len(concerns) > 0) {
+			t.Fatalf("%d concerns, and %q", len(concerns), why)
+		}
+		for _, c := range concerns {
+			if c.Comment == "" || c.Line < 0 || c.File != "" && !filepath.IsLocal(c.File) || c.child != "cart" && c.child != "odd" {
+				t.Errorf("%+v", c)
+			}
+		}
+	})
 }

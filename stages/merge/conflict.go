@@ -21,6 +21,9 @@ import (
 // listLimit is the most bytes of git's list of conflicting files that are read.
 const listLimit = 64 << 20
 
+// pathsLimit is the most files of a conflict: all of them are told.
+const pathsLimit = 10_000
+
 // conflict is what git could not merge by itself.
 type conflict struct {
 	paths     []string // relative to the top of the repository, sorted
@@ -33,6 +36,9 @@ func (t *trial) conflict(ctx context.Context) (*conflict, error) {
 	stages, err := t.unmerged(ctx)
 	if err != nil || len(stages) == 0 {
 		return nil, err
+	}
+	if len(stages) > pathsLimit {
+		return nil, refuse("%d files are in conflict, more than %d: these branches have too little in common to merge them", len(stages), pathsLimit)
 	}
 	c := &conflict{marked: map[string]bool{}}
 	for path := range stages {
