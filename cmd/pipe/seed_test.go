@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -193,8 +192,7 @@ func TestSeed002Escalation(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "p")
 	writeProject(t, dir, map[string]string{"pipe.yaml": "", "pipelines/parser.yaml": strings.NewReplacer("max_iterations: 2}", "max_iterations: 1}",
 		`[ "$PIPE_ITERATION" = 1 ] || cp`, ": cp").Replace(seed002Pipeline)})
-	cmd := exec.Command(pipePath(t), "run", "parser", "--task-id", "task-a1b2c3-add-parser")
-	cmd.Dir = dir
+	cmd := pipeCmd(dir, "run", "parser", "--task-id", "task-a1b2c3-add-parser")
 	out, _ := cmd.Output()
 	if cmd.ProcessState.ExitCode() != exitWaiting {
 		t.Fatalf("exit status %d:\n%s", cmd.ProcessState.ExitCode(), out)
@@ -250,30 +248,14 @@ The following blocking issues could not be auto-resolved:
 func writeProject(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeInto(t, filepath.Join(dir, filepath.FromSlash(name)), text)
 	}
-}
-
-func pipePath(t *testing.T) string {
-	t.Helper()
-	path, err := exec.LookPath("pipe") // TestMain put it into PATH
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // pipeIn runs the command in a folder, where it must succeed, and gives what it prints.
 func pipeIn(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(pipePath(t), args...)
-	cmd.Dir = dir
+	cmd := pipeCmd(dir, args...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
