@@ -20,6 +20,7 @@ import (
 	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
 	"example.com/pipe/engine/workspace"
+	"example.com/pipe/engine/workspace/undo"
 )
 
 // The folders of a run that rollbacks use: of the scripts, each in one of its own, and of copies of what was
@@ -36,9 +37,9 @@ func (d *Driver) readFor(ctx context.Context, e step.ReadTree) (step.TreeRead, e
 	var err error
 	if e.Keep {
 		var tree workspace.Tree
-		tree, err = ws.ReadKept(ctx, workspace.ReadOptions{Exclude: d.Excluded()}, d.info.Run, e.Stage)
+		tree, err = undo.In(ws).Keep(ctx, workspace.ReadOptions{Exclude: d.Excluded()}, d.info.Run, e.Stage)
 		out.Tree = step.Tree{Hash: tree.Hash, Tracked: tree.Tracked}
-		if errors.Is(err, workspace.ErrNotKept) {
+		if errors.Is(err, undo.ErrNotKept) {
 			out.Refused, err = diag.Escape(err.Error()), nil
 		}
 	} else {
@@ -89,7 +90,7 @@ func (u *undoing) carryOut(ctx context.Context) (step.RolledBack, error) {
 	switch {
 	case ctx.Err() != nil:
 		class = stage.Cancelled
-	case errors.Is(err, workspace.ErrConflict):
+	case errors.Is(err, undo.ErrConflict):
 		class = stage.FailedCheck
 	case errors.Is(err, fs.ErrPermission):
 		class = stage.PermissionDenied
@@ -121,13 +122,13 @@ func (u *undoing) undo(ctx context.Context) (step.RolledBack, error) {
 	return step.RolledBack{Message: "to be done by hand: " + u.node.Rollback.Description}, nil
 }
 
-func (u *undoing) options() workspace.UndoOptions {
-	return workspace.UndoOptions{Run: u.d.info.Run, Stage: u.s.Stage, Exclude: u.d.Excluded(),
+func (u *undoing) options() undo.Options {
+	return undo.Options{Run: u.d.info.Run, Stage: u.s.Stage, Exclude: u.d.Excluded(),
 		Copies: filepath.Join(u.d.opt.Dir, RecoveryDir)}
 }
 
 // recovered says where what was there before is, and how to have it back.
-func recovered(r *workspace.Recovery) string {
+func recovered(r *undo.Recovery) string {
 	if r.Name == "" {
 		return ""
 	}
@@ -147,7 +148,7 @@ func counted(n int, one, several string) string {
 
 // restore puts files back as they were before the stage.
 func (u *undoing) restore(ctx context.Context) (step.RolledBack, error) {
-	undone, err := u.d.opt.Workspace.Restore(ctx, u.s.Base, u.options())
+	undone, err := undo.In(u.d.opt.Workspace).Restore(ctx, u.s.Base, u.options())
 	out := step.RolledBack{Files: undone.Files, Recovery: undone.Recovery.Name}
 	if err != nil {
 		out.Message = strings.TrimPrefix(recovered(&undone.Recovery), "; ")
@@ -176,7 +177,7 @@ func (u *undoing) restore(ctx context.Context) (step.RolledBack, error) {
 
 // revert reverts the commits that were made since the stage started.
 func (u *undoing) revert(ctx context.Context) (step.RolledBack, error) {
-	r, err := u.d.opt.Workspace.Revert(ctx, u.s.Head, u.options())
+	r, err := undo.In(u.d.opt.Workspace).Revert(ctx, u.s.Head, u.options())
 	out := step.RolledBack{Recovery: r.Recovery.Name}
 	saved := ""
 	if r.Recovery.Name != "" {
@@ -185,7 +186,7 @@ func (u *undoing) revert(ctx context.Context) (step.RolledBack, error) {
 	switch {
 	case err != nil:
 		out.Message = saved
-		if errors.Is(err, workspace.ErrConflict) {
+		if errors.Is(err, undo.ErrConflict) {
 			out.Message = strings.TrimPrefix(saved+"; nothing was changed", "; ")
 		}
 		return out, err
@@ -238,7 +239,7 @@ func (u *undoing) run(ctx context.Context) (step.RolledBack, error) {
 	if !ok {
 		return step.RolledBack{}, fmt.Errorf("this program has no stage kind %q", scriptKind)
 	}
-	saved, err := u.d.opt.Workspace.Save(ctx, u.options())
+	saved, err := undo.In(u.d.opt.Workspace).Save(ctx, u.options())
 	if err != nil {
 		return step.RolledBack{}, err
 	}
@@ -335,7 +336,7 @@ func (d *Driver) letGo(ctx context.Context) {
 	if !keepsTrees(&d.opt.Plan.Graph) || !d.opt.Machine.Status().Ended() {
 		return
 	}
-	if err := d.opt.Workspace.Release(ctx, d.info.Run); err != nil {
+	if err := undo.In(d.opt.Workspace).Release(ctx, d.info.Run); err != nil {
 		d.warn("%v", err)
 	}
 }

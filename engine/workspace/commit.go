@@ -26,3 +26,15 @@ func (v *view) line(ctx context.Context, args ...string) (string, error) {
 	out, err := v.git(ctx, nil, args...)
 	return strings.TrimSpace(string(out)), err
 }
+
+// Head gives the commit that is checked out, "" where there is none yet, and where there is no git.
+func (w *Workspace) Head(ctx context.Context) (string, error) {
+	if w.git == nil {
+		return "", nil
+	}
+	out, err := w.git.run(ctx, w.Root, nil, nil, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+	if refused(err) {
+		return "", nil
+	}
+	return strings.TrimSpace(string(out)), err
+}

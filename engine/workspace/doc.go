@@ -21,9 +21,8 @@
 // while it is read is not in the tree; one that can't be read is an error that names it (git passes over an
 // untracked folder that can't be entered).
 //
-// ReadKept, Save, Restore and Revert, which undo what a run did, write to the user's repository what they are for:
-// objects and refs below refs/pipe/, and Revert a commit on what is checked out. What they would lose is saved before
-// they touch a file; cut off by a kill, they can be done again.
+// An Index is for package undo, which goes back to what a workspace held: what is written with it is that package's
+// affair.
 //
 // A Worktree writes to the repository what it is for and nothing else: the worktree, and a branch named after
 // the run; each of its steps can be cut off by a kill and done again.

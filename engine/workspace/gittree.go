@@ -47,17 +47,6 @@ func (w *Workspace) view() (v *view, done func(), err error) {
 	return v, func() { _ = os.RemoveAll(dir) }, nil
 }
 
-// shared makes a view that writes to the user's own objects: what a ref of ours is to keep. Our index is private
-// all the same. The processes carry the run's id, so that a later one can end them.
-func (w *Workspace) shared(run string) (*view, func(), error) {
-	v, done, err := w.view()
-	if err != nil {
-		return nil, nil, err
-	}
-	v.env = []string{"GIT_INDEX_FILE=" + v.index, "PIPE_RUN_ID=" + run}
-	return v, done, nil
-}
-
 // quoted writes a path for a list that is separated by colons, in git's form for such paths.
 func quoted(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`

@@ -25,8 +25,6 @@ type Workspace struct {
 	Root  string // absolute, without symbolic links
 	Store string // where trees are kept: one folder a run, made when needed; Open sets .pipe/trees
 
-	KeepLimit int64 // bytes that ReadKept copies at the most where there is no git; 0: 1 GiB
-
 	git *repository // nil: not in a git work tree
 }
 

@@ -193,7 +193,7 @@ func (t *Worktree) Check(ctx context.Context) error {
 	}
 	if !t.Exists() {
 		return noWorktree("the worktree %q is gone, and with it all that was changed in it and not committed; "+
-			"to go on from what the branch %q holds, make it again: git worktree add -f %s %s", t.Path, t.Branch, shellWord(t.Path), t.Branch)
+			"to go on from what the branch %q holds, make it again: git worktree add -f %s %s", t.Path, t.Branch, ShellWord(t.Path), t.Branch)
 	}
 	if ok, err := t.isWhole(ctx); err != nil || ok {
 		return errors.Join(err, t.look())
@@ -214,7 +214,7 @@ func (t *Worktree) Check(ctx context.Context) error {
 	}
 	return noWorktree("%q is no worktree of the repository of %q any more; its files are still there: "+
 		"move the folder aside, make it again with \"git worktree add -f %s %s\", and copy them back",
-		t.Path, t.main.Root, shellWord(t.Path), t.Branch)
+		t.Path, t.main.Root, ShellWord(t.Path), t.Branch)
 }
 
 // link writes the file by which the worktree names its repository.
@@ -356,8 +356,8 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// shellWord is a word as any POSIX shell reads it back.
-func shellWord(s string) string {
+// ShellWord is a word as any POSIX shell reads it back.
+func ShellWord(s string) string {
 	if !strings.ContainsAny(s, " \t\n\"'`$&|;()<>*?[]#~=%\\!{}") {
 		return s
 	}

@@ -1,4 +1,4 @@
-package workspace
+package undo
 
 import (
 	"context"
@@ -11,7 +11,66 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"example.com/pipe/engine/workspace"
 )
+
+// gitEnv is an environment in which git finds the repository of the folder that it is called in, and no settings.
+func gitEnv() []string {
+	return append(workspace.WithoutRepository(os.Environ()), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+}
+
+// git runs git in dir as a user would.
+func git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...)
+	cmd.Dir, cmd.Env = dir, gitEnv()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must(t, os.WriteFile(path, []byte(text), 0o644))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// repo makes a repository with one commit of a.txt and dir/b.txt, and a .gitignore of *.log.
+func repo(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	git(t, dir, "init", "-q")
+	write(t, filepath.Join(dir, "a.txt"), "a\n")
+	write(t, filepath.Join(dir, "dir/b.txt"), "b\n")
+	write(t, filepath.Join(dir, ".gitignore"), "*.log\n")
+	commitAll(t, dir, "first")
+	return dir
+}
+
+func open(t *testing.T, root string) *Workspace {
+	t.Helper()
+	w, err := workspace.Open(root)
+	must(t, err)
+	w.Store = t.TempDir()
+	return In(w)
+}
+
+func read(t *testing.T, w *Workspace, exclude ...string) workspace.Tree {
+	t.Helper()
+	tree, err := w.Read(t.Context(), workspace.ReadOptions{Exclude: exclude})
+	must(t, err)
+	return tree
+}
 
 // held gives what a folder holds, one line a file: name, executable or not, and content or target. Folders that
 // are empty have a line too.
@@ -70,13 +129,13 @@ var projects = map[string]func(t *testing.T) string{
 	},
 }
 
-func options(dir string, exclude ...string) UndoOptions {
-	return UndoOptions{Run: "01RUN", Stage: "p/build[1]", Exclude: exclude, Copies: filepath.Join(dir, ".pipe", "recovery")}
+func options(dir string, exclude ...string) Options {
+	return Options{Run: "01RUN", Stage: "p/build[1]", Exclude: exclude, Copies: filepath.Join(dir, ".pipe", "recovery")}
 }
 
-func keep(t *testing.T, w *Workspace, exclude ...string) Tree {
+func keep(t *testing.T, w *Workspace, exclude ...string) workspace.Tree {
 	t.Helper()
-	tree, err := w.ReadKept(t.Context(), ReadOptions{Exclude: exclude}, "01RUN", "p/build[1]")
+	tree, err := w.Keep(t.Context(), workspace.ReadOptions{Exclude: exclude}, "01RUN", "p/build[1]")
 	must(t, err)
 	if again := read(t, w, exclude...); again != tree {
 		t.Fatalf("kept %v, read %v", tree, again)
@@ -84,7 +143,7 @@ func keep(t *testing.T, w *Workspace, exclude ...string) Tree {
 	return tree
 }
 
-func restored(t *testing.T, w *Workspace, base Tree, opt UndoOptions) Undone {
+func restored(t *testing.T, w *Workspace, base workspace.Tree, opt Options) Undone {
 	t.Helper()
 	u, err := w.Restore(t.Context(), base.Hash, opt)
 	must(t, err)
@@ -98,7 +157,7 @@ func restored(t *testing.T, w *Workspace, base Tree, opt UndoOptions) Undone {
 func paste(t *testing.T, dir, command string) {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", command)
-	cmd.Dir, cmd.Env = dir, append(gitEnv(nil), "GIT_LITERAL_PATHSPECS=0", "GIT_CONFIG_GLOBAL=/dev/null")
+	cmd.Dir, cmd.Env = dir, gitEnv()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", command, err, out)
 	}
@@ -246,7 +305,7 @@ func TestRestoreCutOff(t *testing.T) {
 					continue
 				}
 				refs := strings.Fields(git(t, dir, "for-each-ref", "--format=%(tree)", recoveryRefs))
-				if !slices.Contains(refs, strings.TrimPrefix(messed.Hash, gitPrefix)) {
+				if !slices.Contains(refs, strings.TrimPrefix(messed.Hash, "git:")) {
 					t.Fatalf("cut off after %d: what was there is not saved", n)
 				}
 				for ref := range strings.FieldsSeq(git(t, dir, "for-each-ref", "--format=%(refname)", recoveryRefs)) {
@@ -376,7 +435,7 @@ func TestRestoreOfALostTree(t *testing.T) {
 			}
 			was := held(t, dir)
 			_, err := w.Restore(t.Context(), base.Hash, options(dir))
-			if !errors.Is(err, ErrUnknownTree) {
+			if !errors.Is(err, workspace.ErrUnknownTree) {
 				t.Errorf("error %v", err)
 			}
 			if got := held(t, dir); got != was {
@@ -390,7 +449,7 @@ func TestKeepLimit(t *testing.T) {
 	dir := projects["walk"](t)
 	w := open(t, dir)
 	w.KeepLimit = 3
-	_, err := w.ReadKept(t.Context(), ReadOptions{}, "01RUN", "s")
+	_, err := w.Keep(t.Context(), workspace.ReadOptions{}, "01RUN", "s")
 	if !errors.Is(err, ErrNotKept) || !strings.Contains(err.Error(), "put it under git") {
 		t.Errorf("error %v", err)
 	}

@@ -1,6 +1,7 @@
-package workspace
+package undo
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,77 +12,93 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"example.com/pipe/engine/workspace"
+)
+
+// The modes of files, as git writes them.
+const (
+	modeExec   = "100755"
+	modeLink   = "120000"
+	modeModule = "160000" // of a submodule
 )
 
 // keepLimit is how much a project without git may hold for its files to be copied, where KeepLimit does not say.
 const keepLimit = 1 << 30
 
-// ErrNotKept is the error of ReadKept where the files can't be kept. It says why, and what to do.
+// ErrNotKept is the error of Keep where the files can't be kept. It says why, and what to do.
 var ErrNotKept = errors.New("the files can't be kept")
 
 // baseRefs is where the refs lie that keep trees from being collected by git.
 const baseRefs = "refs/pipe/base/"
 
-// ReadKept is Read, and keeps what the files hold until Release, so that Restore can go back to it: in git by a
-// ref of the run and the stage, elsewhere by a copy of each file in the store.
-func (w *Workspace) ReadKept(ctx context.Context, opt ReadOptions, run, stage string) (Tree, error) {
-	out, err := w.excluded(opt.Exclude)
+// Keep reads the tree, as Read does, and keeps what the files hold.
+func (w *Workspace) Keep(ctx context.Context, opt workspace.ReadOptions, run, stage string) (workspace.Tree, error) {
+	var tree workspace.Tree
+	keep := func() error { return w.keepWalk(ctx, opt, &tree) }
+	if w.Git() {
+		keep = func() error { return w.keepGit(ctx, opt, run, stage, &tree) }
+	}
+	err := retry(keep)
 	if err != nil {
-		return Tree{}, err
+		err = fmt.Errorf("keep the workspace's tree: %w", err)
 	}
-	if err := os.MkdirAll(w.Store, 0o700); err != nil {
-		return Tree{}, fmt.Errorf("read the workspace's tree: %w", err)
-	}
-	var tree Tree
-	keep := func() error { return w.keepWalk(ctx, out, &tree) }
-	again := errChangedMeanwhile
-	if w.git != nil {
-		keep = func() error { return w.keepGit(ctx, out, run, stage, &tree) }
-	}
+	return tree, err
+}
+
+// tries is how often something is done anew because files changed while it was done.
+const tries = 3
+
+// retry does something again where git refuses it, or a file was changed: git does so too where one vanishes or grows
+// while it reads it.
+func retry(do func() error) error {
 	for try := 1; ; try++ {
-		err := keep()
-		if err == nil || try == readTries || !refused(err) && !errors.Is(err, again) {
-			if err != nil {
-				err = fmt.Errorf("keep the workspace's tree: %w", err)
-			}
-			return tree, err
+		err := do()
+		if err == nil || try == tries || !refused(err) && !errors.Is(err, errChangedMeanwhile) {
+			return err
 		}
 	}
+}
+
+func refused(err error) bool {
+	_, ok := workspace.Refused(err)
+	return ok
 }
 
 // errChangedMeanwhile says that a file was changed while it was copied.
 var errChangedMeanwhile = errors.New("the files change while they are read")
 
 // keepGit reads the tree into the user's own objects, and makes a ref that names it.
-func (w *Workspace) keepGit(ctx context.Context, out *exclusion, run, stage string, tree *Tree) error {
-	v, done, err := w.shared(run)
+func (w *Workspace) keepGit(ctx context.Context, opt workspace.ReadOptions, run, stage string, tree *workspace.Tree) error {
+	x, done, err := w.SharedIndex(run)
 	if err != nil {
 		return err
 	}
 	defer done()
-	if *tree, err = v.read(ctx, out); err != nil {
+	if *tree, err = x.Read(ctx, w.Workspace, opt); err != nil {
 		return err
 	}
-	id := strings.TrimPrefix(tree.Hash, gitPrefix)
-	commit, err := v.commitTree(ctx, id, nil, fmt.Sprintf("what the workspace held before stage %s of run %s", stage, run))
+	id, _ := tree.Object()
+	commit, err := x.CommitTree(ctx, id, nil, fmt.Sprintf("what the workspace held before stage %s of run %s", stage, run))
 	if err != nil {
 		return err
 	}
-	_, err = v.git(ctx, nil, "update-ref", baseRefs+run+"/"+refName(stage), commit)
+	_, err = x.Git(ctx, nil, "update-ref", baseRefs+run+"/"+refName(stage), commit)
 	return err
 }
 
-// Release lets go of all that ReadKept kept for a run.
+// Release lets go of all that Keep kept for a run.
 func (w *Workspace) Release(ctx context.Context, run string) error {
-	if w.git == nil {
+	if !w.Git() {
 		if err := os.RemoveAll(filepath.Join(w.Store, "files")); err != nil {
 			return fmt.Errorf("let go of kept files: %w", err)
 		}
 		return nil
 	}
-	list, err := w.git.run(ctx, w.Root, nil, nil, "for-each-ref", "--format=delete %(refname)", baseRefs+run)
+	x := w.UserIndex(run)
+	list, err := x.Git(ctx, nil, "for-each-ref", "--format=delete %(refname)", baseRefs+run)
 	if err == nil && len(list) > 0 {
-		_, err = w.git.run(ctx, w.Root, nil, strings.NewReader(string(list)), "update-ref", "--stdin")
+		_, err = x.Git(ctx, bytes.NewReader(list), "update-ref", "--stdin")
 	}
 	if err != nil {
 		return fmt.Errorf("let go of kept trees: %w", err)
@@ -102,12 +119,12 @@ func refName(stage string) string {
 }
 
 // keepWalk reads the tree and copies each file into the store, under the sum of what it holds.
-func (w *Workspace) keepWalk(ctx context.Context, out *exclusion, tree *Tree) error {
+func (w *Workspace) keepWalk(ctx context.Context, opt workspace.ReadOptions, tree *workspace.Tree) error {
 	var err error
-	if *tree, err = w.readWalk(ctx, out); err != nil {
+	if *tree, err = w.Read(ctx, opt); err != nil {
 		return err
 	}
-	files, err := w.manifest(tree.Hash)
+	files, err := w.Entries(*tree)
 	if err != nil {
 		return err
 	}
@@ -131,7 +148,7 @@ func (w *Workspace) keepWalk(ctx context.Context, out *exclusion, tree *Tree) er
 }
 
 // mayKeep holds the size of all files against the limit, before any is copied.
-func (w *Workspace) mayKeep(root *os.Root, files map[string]string) error {
+func (w *Workspace) mayKeep(root *os.Root, files map[string]workspace.Entry) error {
 	limit := w.KeepLimit
 	if limit == 0 {
 		limit = keepLimit
@@ -152,24 +169,24 @@ func (w *Workspace) mayKeep(root *os.Root, files map[string]string) error {
 // keptPath is where a file with a sum is kept.
 func (w *Workspace) keptPath(sum string) string { return filepath.Join(w.Store, "files", sum) }
 
-func entrySum(entry string) string { return strings.TrimSpace(entry[len(modeFile)+1:]) }
+func (w *Workspace) hasKept(sum string) bool {
+	_, err := os.Lstat(w.keptPath(sum))
+	return err == nil
+}
 
-func entryMode(entry string) string { return entry[:len(modeFile)] }
-
-func (w *Workspace) keepFile(ctx context.Context, root *os.Root, name, entry string) error {
-	sum := entrySum(entry)
-	if isFile(w.keptPath(sum)) {
+func (w *Workspace) keepFile(ctx context.Context, root *os.Root, name string, entry workspace.Entry) error {
+	if w.hasKept(entry.Sum) {
 		return nil
 	}
 	var from io.Reader
-	if path := filepath.FromSlash(name); entryMode(entry) == modeLink {
-		target, err := root.Readlink(path)
+	if entry.Mode == modeLink {
+		target, err := root.Readlink(filepath.FromSlash(name))
 		if err != nil {
 			return changedMeanwhile(err)
 		}
 		from = strings.NewReader(target)
 	} else {
-		f, err := openRegular(root, path)
+		f, err := workspace.OpenIn(root, name)
 		if err != nil {
 			return changedMeanwhile(err)
 		}
@@ -185,11 +202,11 @@ func (w *Workspace) keepFile(ctx context.Context, root *os.Root, name, entry str
 	if closing := to.Close(); err == nil {
 		err = closing
 	}
-	if err == nil && hex.EncodeToString(h.Sum(nil)) != sum {
+	if err == nil && hex.EncodeToString(h.Sum(nil)) != entry.Sum {
 		err = errChangedMeanwhile
 	}
 	if err == nil {
-		err = os.Rename(to.Name(), w.keptPath(sum))
+		err = os.Rename(to.Name(), w.keptPath(entry.Sum))
 	}
 	if err != nil {
 		os.Remove(to.Name()) // the error that matters is the first
@@ -199,8 +216,21 @@ func (w *Workspace) keepFile(ctx context.Context, root *os.Root, name, entry str
 
 // changedMeanwhile makes of a file that is gone, or is something else by now, a reason to read the tree anew.
 func changedMeanwhile(err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotRegular) || errors.Is(err, ErrOutside) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, workspace.ErrNotRegular) || errors.Is(err, workspace.ErrOutside) {
 		return errChangedMeanwhile
 	}
 	return err
+}
+
+// reader ends with the context, also in the midst of a huge file. It lives no longer than one copy.
+type reader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.r.Read(p)
 }

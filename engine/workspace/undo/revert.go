@@ -1,10 +1,12 @@
-package workspace
+package undo
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"strings"
+
+	"example.com/pipe/engine/workspace"
 )
 
 // ErrConflict is the error of Revert where it would overwrite what is not committed, or where the commits are not
@@ -18,44 +20,32 @@ type Reverted struct {
 	Recovery Recovery
 }
 
-// Head gives the commit that is checked out, "" where there is none yet, and where there is no git.
-func (w *Workspace) Head(ctx context.Context) (string, error) {
-	if w.git == nil {
-		return "", nil
-	}
-	out, err := w.git.run(ctx, w.Root, nil, nil, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
-	if refused(err) {
-		return "", nil
-	}
-	return strings.TrimSpace(string(out)), err
-}
-
 // Revert reverts all commits that were made on what is checked out since a commit was, "" for none, by one new
 // commit: its tree is that of the old one, so that nothing can go wrong between the commits, merges included. Files
 // that are not committed stay as they are; where the reverted commits touch one of them, nothing is done
 // (ErrConflict). What is not committed is saved first in any case. No hook runs, no editor, and nothing is signed.
-func (w *Workspace) Revert(ctx context.Context, since string, opt UndoOptions) (Reverted, error) {
-	if w.git == nil {
+func (w *Workspace) Revert(ctx context.Context, since string, opt Options) (Reverted, error) {
+	if !w.Git() {
 		return Reverted{}, fmt.Errorf("%w: %q is no git work tree", ErrConflict, w.Root)
 	}
-	v := &view{repository: w.git, root: w.Root, env: []string{"PIPE_RUN_ID=" + opt.Run}}
-	r, err := w.revert(ctx, v, since, opt)
+	x := w.UserIndex(opt.Run)
+	r, err := w.revert(ctx, x, since, opt)
 	if err != nil {
 		return r, fmt.Errorf("revert commits: %w", err)
 	}
 	return r, nil
 }
 
-func (w *Workspace) revert(ctx context.Context, v *view, since string, opt UndoOptions) (Reverted, error) {
+func (w *Workspace) revert(ctx context.Context, x *workspace.Index, since string, opt Options) (Reverted, error) {
 	var r Reverted
-	head, headTree, err := v.head(ctx)
+	head, headTree, err := headOf(ctx, x)
 	if err != nil {
 		return r, err
 	}
 	if r.Recovery, err = w.recovery(ctx, opt); err != nil || head == since {
 		return r, err
 	}
-	tree, commits, err := v.between(ctx, since, head)
+	tree, commits, err := between(ctx, x, since, head)
 	if err != nil || tree == headTree {
 		return r, err // it was done before
 	}
@@ -63,10 +53,10 @@ func (w *Workspace) revert(ctx context.Context, v *view, since string, opt UndoO
 		return r, err
 	}
 	ctx = context.WithoutCancel(ctx) // a git that is killed leaves its lock on the index
-	if _, err := v.git(ctx, nil, "update-index", "-q", "--refresh"); err != nil && !refused(err) {
+	if _, err := x.Git(ctx, nil, "update-index", "-q", "--refresh"); err != nil && !refused(err) {
 		return r, err // it refuses where something is changed
 	}
-	if _, err := v.git(ctx, nil, "read-tree", "-m", "-u", head, tree); err != nil {
+	if _, err := x.Git(ctx, nil, "read-tree", "-m", "-u", head, tree); err != nil {
 		if refused(err) {
 			err = fmt.Errorf("%w, since they touch what is not committed: %s; commit that or put it aside, then use git revert%s",
 				ErrConflict, strings.TrimPrefix(err.Error(), "git read-tree: "), span(since))
@@ -78,15 +68,15 @@ func (w *Workspace) revert(ctx context.Context, v *view, since string, opt UndoO
 		first = since + ".." + head
 	}
 	message := fmt.Sprintf("Revert what came of stage %q\n\nIt was undone at the end of the pipeline run %s.\nThis reverts the commits %s.\n", opt.Stage, opt.Run, first)
-	commit, err := v.commitTree(ctx, tree, []string{"-p", head}, message)
+	commit, err := x.CommitTree(ctx, tree, []string{"-p", head}, message)
 	if err != nil {
 		return r, err
 	}
-	if _, err := v.git(ctx, nil, "update-ref", "-m", "pipe: revert", "HEAD", commit, head); err != nil {
+	if _, err := x.Git(ctx, nil, "update-ref", "-m", "pipe: revert", "HEAD", commit, head); err != nil {
 		return r, err
 	}
 	r.Commits = commits
-	r.Commit, err = v.line(ctx, "rev-parse", "--short", commit)
+	r.Commit, err = x.Line(ctx, "rev-parse", "--short", commit)
 	return r, err
 }
 
@@ -99,34 +89,34 @@ func span(since string) string {
 }
 
 // between gives the tree of a commit, and how many there are from it to a later one.
-func (v *view) between(ctx context.Context, since, head string) (tree string, commits int, err error) {
+func between(ctx context.Context, x *workspace.Index, since, head string) (tree string, commits int, err error) {
 	if head == "" {
 		return "", 0, fmt.Errorf("%w: a branch without a commit is checked out, and it was %.12s before the stage", ErrConflict, since)
 	}
 	commitsOf := head
 	if since == "" {
-		out, err := v.git(ctx, strings.NewReader(""), "mktree")
+		out, err := x.Git(ctx, strings.NewReader(""), "mktree")
 		if err != nil {
 			return "", 0, err
 		}
 		tree = strings.TrimSpace(string(out))
 	} else {
-		if !isObject(since) {
+		if _, ok := (workspace.Tree{Hash: "git:" + since}).Object(); !ok {
 			return "", 0, fmt.Errorf("%w: %q is no name of a commit", ErrConflict, since)
 		}
-		_, err := v.git(ctx, nil, "merge-base", "--is-ancestor", since, head)
+		_, err := x.Git(ctx, nil, "merge-base", "--is-ancestor", since, head)
 		if refused(err) {
 			return "", 0, fmt.Errorf("%w: %.12s, which was checked out before the stage, is no ancestor of %.12s, which is now: the branch was changed or rewritten", ErrConflict, since, head)
 		}
 		if err != nil {
 			return "", 0, err
 		}
-		if tree, err = v.line(ctx, "rev-parse", "--verify", since+"^{tree}"); err != nil {
+		if tree, err = x.Line(ctx, "rev-parse", "--verify", since+"^{tree}"); err != nil {
 			return "", 0, err
 		}
 		commitsOf = since + ".." + head
 	}
-	n, err := v.line(ctx, "rev-list", "--count", commitsOf)
+	n, err := x.Line(ctx, "rev-list", "--count", commitsOf)
 	if err == nil {
 		_, err = fmt.Sscan(n, &commits)
 	}

@@ -1,4 +1,4 @@
-package workspace
+package undo
 
 import (
 	"context"
@@ -10,12 +10,14 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"example.com/pipe/engine/workspace"
 )
 
-// UndoOptions says whose work is undone.
-type UndoOptions struct {
+// Options says whose work is undone.
+type Options struct {
 	Run, Stage string   // the stage by its path
-	Exclude    []string // as in ReadOptions
+	Exclude    []string // as in workspace.ReadOptions
 	Copies     string   // absolute: below it is saved what is overwritten, where there is no git
 }
 
@@ -39,8 +41,8 @@ func numbered(name string, n int) string {
 
 // Save saves what is in the workspace and not in the last commit under a recovery ref; without git it does
 // nothing. Nothing to save is the zero Recovery. The same state is not saved twice.
-func (w *Workspace) Save(ctx context.Context, opt UndoOptions) (Recovery, error) {
-	if w.git == nil {
+func (w *Workspace) Save(ctx context.Context, opt Options) (Recovery, error) {
+	if !w.Git() {
 		return Recovery{}, nil
 	}
 	return w.saveGit(ctx, nil, true, opt)
@@ -48,117 +50,119 @@ func (w *Workspace) Save(ctx context.Context, opt UndoOptions) (Recovery, error)
 
 // saveGit makes a commit of all files, and also of those that are named and ignored; if asked for, only where it
 // differs from the last commit.
-func (w *Workspace) saveGit(ctx context.Context, names []string, ifDirty bool, opt UndoOptions) (Recovery, error) {
-	out, err := w.excluded(opt.Exclude)
+func (w *Workspace) saveGit(ctx context.Context, names []string, ifDirty bool, opt Options) (r Recovery, err error) {
+	err = retry(func() error {
+		r, err = w.saveGitOnce(ctx, names, ifDirty, opt)
+		return err
+	})
 	if err != nil {
-		return Recovery{}, err
+		err = fmt.Errorf("save what is in the workspace: %w", err)
 	}
-	for try := 1; ; try++ {
-		r, err := w.saveGitOnce(ctx, out, names, ifDirty, opt)
-		if err == nil || try == readTries || !refused(err) {
-			if err != nil {
-				err = fmt.Errorf("save what is in the workspace: %w", err)
-			}
-			return r, err
-		}
-	}
+	return r, err
 }
 
-func (w *Workspace) saveGitOnce(ctx context.Context, out *exclusion, names []string, ifDirty bool, opt UndoOptions) (Recovery, error) {
-	v, done, err := w.shared(opt.Run)
+func (w *Workspace) saveGitOnce(ctx context.Context, names []string, ifDirty bool, opt Options) (Recovery, error) {
+	x, done, err := w.SharedIndex(opt.Run)
 	if err != nil {
 		return Recovery{}, err
 	}
 	defer done()
-	head, headTree, err := v.head(ctx)
+	head, headTree, err := headOf(ctx, x)
 	if err != nil {
 		return Recovery{}, err
 	}
-	if _, err := v.read(ctx, out); err != nil {
+	tree, left, err := w.whole(ctx, x, head, names, opt)
+	if err != nil {
 		return Recovery{}, err
 	}
-	if len(names) > 0 {
-		list := strings.NewReader(strings.Join(names, "\x00") + "\x00")
-		if _, err := v.git(ctx, list, "update-index", "--add", "--replace", "--remove", "-z", "--stdin"); err != nil {
+	base := recoveryRef(opt)
+	r := Recovery{Name: base, Command: restoreCommand(base, left)}
+	if tree == headTree && ifDirty {
+		if _, err := x.Line(ctx, "rev-parse", "--quiet", "--verify", base); refused(err) {
+			return Recovery{}, nil
+		} else if err != nil {
 			return Recovery{}, err
 		}
+		return r, nil // of an earlier try
 	}
-	left, err := v.leaveAsCommitted(ctx, head, out)
-	if err != nil {
-		return Recovery{}, err
-	}
-	tree, err := v.line(ctx, "write-tree")
-	if err != nil {
-		return Recovery{}, err
-	}
-	dirty := tree != headTree
-	base := recoveryRefs + opt.Run + "/" + refName(opt.Stage)
-	r := Recovery{Name: base, Command: restoreCommand(base, left)}
 	for n := 1; ; n++ {
 		ref := numbered(base, n)
-		held, err := v.line(ctx, "rev-parse", "--quiet", "--verify", ref+"^{tree}")
-		if err != nil && !refused(err) {
-			return Recovery{}, err
-		}
-		if err == nil {
-			if n > 1 {
-				r.Later = append(r.Later, ref)
-			}
-			if held == tree || !dirty && ifDirty {
-				return r, nil
-			}
-			continue
-		}
-		if !dirty && ifDirty {
-			return Recovery{}, nil
-		}
-		var parents []string
-		if head != "" {
-			parents = []string{"-p", head}
-		}
-		commit, err := v.commitTree(ctx, tree, parents, fmt.Sprintf("what the workspace held before the rollback of stage %s of run %s", opt.Stage, opt.Run))
-		if err != nil {
-			return Recovery{}, err
-		}
-		if _, err := v.git(ctx, nil, "update-ref", "-m", "pipe: save what is in the workspace", ref, commit, ""); err != nil {
-			return Recovery{}, err
-		}
 		if n > 1 {
 			r.Later = append(r.Later, ref)
 		}
-		return r, nil
+		held, err := x.Line(ctx, "rev-parse", "--quiet", "--verify", ref+"^{tree}")
+		if err != nil && !refused(err) {
+			return Recovery{}, err
+		}
+		if err != nil {
+			return r, saveAs(ctx, x, ref, tree, head, opt)
+		}
+		if held == tree {
+			return r, nil
+		}
 	}
 }
 
-// head gives the commit that is checked out, and its tree; both "" where there is none yet.
-func (v *view) head(ctx context.Context) (commit, tree string, err error) {
-	commit, err = v.line(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+// whole reads all files into the index, and gives their tree from the top of the repository; and which of the excluded
+// names the last commit has, as which they are in it.
+func (w *Workspace) whole(ctx context.Context, x *workspace.Index, head string, names []string, opt Options) (tree string, left []string, err error) {
+	if _, err := x.Read(ctx, w.Workspace, workspace.ReadOptions{Exclude: opt.Exclude}); err != nil {
+		return "", nil, err
+	}
+	if len(names) > 0 {
+		list := strings.NewReader(strings.Join(names, "\x00") + "\x00")
+		if _, err := x.Git(ctx, list, "update-index", "--add", "--replace", "--remove", "-z", "--stdin"); err != nil {
+			return "", nil, err
+		}
+	}
+	out, err := w.Excluded(opt.Exclude)
+	if err != nil {
+		return "", nil, err
+	}
+	left, list, err := committed(ctx, x, head, out)
+	if err == nil && len(list) > 0 {
+		_, err = x.Git(ctx, strings.NewReader(list), "update-index", "-z", "--index-info")
+	}
+	if err == nil {
+		tree, err = x.Line(ctx, "write-tree")
+	}
+	return tree, left, err
+}
+
+// saveAs makes a commit of a tree, and a ref that names it.
+func saveAs(ctx context.Context, x *workspace.Index, ref, tree, head string, opt Options) error {
+	var parents []string
+	if head != "" {
+		parents = []string{"-p", head}
+	}
+	commit, err := x.CommitTree(ctx, tree, parents, fmt.Sprintf("what the workspace held before the rollback of stage %s of run %s", opt.Stage, opt.Run))
+	if err == nil {
+		_, err = x.Git(ctx, nil, "update-ref", "-m", "pipe: save what is in the workspace", ref, commit, "")
+	}
+	return err
+}
+
+func recoveryRef(opt Options) string { return recoveryRefs + opt.Run + "/" + refName(opt.Stage) }
+
+// headOf gives the commit that is checked out, and its tree; both "" where there is none yet.
+func headOf(ctx context.Context, x *workspace.Index) (commit, tree string, err error) {
+	commit, err = x.Line(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
 	if refused(err) {
 		return "", "", nil
 	}
 	if err == nil {
-		tree, err = v.line(ctx, "rev-parse", "--verify", commit+"^{tree}")
+		tree, err = x.Line(ctx, "rev-parse", "--verify", commit+"^{tree}")
 	}
 	return commit, tree, err
 }
 
-// leaveAsCommitted takes what is excluded into our index as the last commit has it, and gives the names below
-// which it has any.
-func (v *view) leaveAsCommitted(ctx context.Context, head string, out *exclusion) ([]string, error) {
-	left, list, err := v.repository.committed(ctx, v.root, head, out)
-	if err == nil && len(list) > 0 {
-		_, err = v.git(ctx, strings.NewReader(list), "update-index", "-z", "--index-info")
-	}
-	return left, err
-}
-
 // committed lists what a commit has of the files that are excluded, and gives the names below which it has any.
-func (r *repository) committed(ctx context.Context, root, head string, out *exclusion) (names []string, list string, err error) {
+func committed(ctx context.Context, x *workspace.Index, head string, out workspace.Excluded) (names []string, list string, err error) {
 	if head == "" {
 		return nil, "", nil
 	}
-	for _, name := range out.paths {
-		some, err := r.run(ctx, root, nil, nil, "ls-tree", "-r", "-z", "--full-name", head, "--", name)
+	for _, name := range out {
+		some, err := x.Git(ctx, nil, "ls-tree", "-r", "-z", "--full-name", head, "--", name)
 		if err != nil {
 			return nil, "", err
 		}
@@ -171,35 +175,35 @@ func (r *repository) committed(ctx context.Context, root, head string, out *excl
 
 // restoreCommand is what a person types in the root to have all files again as a ref holds them.
 func restoreCommand(ref string, left []string) string {
-	command := "git restore --source=" + shellWord(ref) + " -- ."
+	command := "git restore --source=" + workspace.ShellWord(ref) + " -- ."
 	for _, name := range left {
-		command += " " + shellWord(":(exclude,literal)"+name)
+		command += " " + workspace.ShellWord(":(exclude,literal)"+name)
 	}
 	return command
 }
 
 // recovery finds what was saved by an earlier try of the same rollback.
-func (w *Workspace) recovery(ctx context.Context, opt UndoOptions) (Recovery, error) {
-	if w.git == nil {
+func (w *Workspace) recovery(ctx context.Context, opt Options) (Recovery, error) {
+	if !w.Git() {
 		dir := filepath.Join(opt.Copies, refName(opt.Stage))
 		if !isDir(dir) {
 			return Recovery{}, nil
 		}
 		return w.copied(dir), nil
 	}
-	ref := recoveryRefs + opt.Run + "/" + refName(opt.Stage)
-	commit, err := w.git.run(ctx, w.Root, nil, nil, "rev-parse", "--quiet", "--verify", ref)
+	x, ref := w.UserIndex(opt.Run), recoveryRef(opt)
+	commit, err := x.Line(ctx, "rev-parse", "--quiet", "--verify", ref)
 	if refused(err) {
 		return Recovery{}, nil
 	}
 	if err != nil {
 		return Recovery{}, err
 	}
-	out, err := w.excluded(opt.Exclude)
+	out, err := w.Excluded(opt.Exclude)
 	if err != nil {
 		return Recovery{}, err
 	}
-	left, _, err := w.git.committed(ctx, w.Root, strings.TrimSpace(string(commit)), out)
+	left, _, err := committed(ctx, x, commit, out)
 	return Recovery{Name: ref, Command: restoreCommand(ref, left)}, err
 }
 
@@ -209,12 +213,12 @@ func (w *Workspace) copied(dir string) Recovery {
 	if rel, err := filepath.Rel(w.Root, dir); err == nil && filepath.IsLocal(rel) {
 		path = "./" + filepath.ToSlash(rel)
 	}
-	return Recovery{Name: dir, Command: "cp -a " + shellWord(path+"/.") + " ."}
+	return Recovery{Name: dir, Command: "cp -a " + workspace.ShellWord(path+"/.") + " ."}
 }
 
 // saveCopies copies the files that are named and there to a folder of their own; state names the tree that
 // they belong to.
-func (w *Workspace) saveCopies(ctx context.Context, root *os.Root, names []string, state string, opt UndoOptions) (Recovery, error) {
+func (w *Workspace) saveCopies(ctx context.Context, root *os.Root, names []string, state string, opt Options) (Recovery, error) {
 	first := filepath.Join(opt.Copies, refName(opt.Stage))
 	r := w.copied(first)
 	for n := 1; ; n++ {
@@ -297,7 +301,7 @@ func copyFiles(ctx context.Context, root *os.Root, names []string, to string) (b
 }
 
 func copyFile(ctx context.Context, root *os.Root, path, at string, perm fs.FileMode) error {
-	from, err := openRegular(root, path)
+	from, err := workspace.OpenIn(root, filepath.ToSlash(path))
 	if err != nil {
 		return err
 	}
@@ -314,4 +318,21 @@ func copyFile(ctx context.Context, root *os.Root, path, at string, perm fs.FileM
 		err = closing
 	}
 	return err
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) {
+		return err
+	}
+	return nil
 }

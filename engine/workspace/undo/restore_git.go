@@ -1,28 +1,31 @@
-package workspace
+package undo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
+
+	"example.com/pipe/engine/workspace"
 )
 
 // differencesGit compares two trees that git read.
-func (w *Workspace) differencesGit(ctx context.Context, base, now string) ([]difference, error) {
-	v, done, err := w.view()
+func (w *Workspace) differencesGit(ctx context.Context, base, now workspace.Tree) ([]difference, error) {
+	x, done, err := w.PrivateIndex("")
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	ids := [2]string{strings.TrimPrefix(base, gitPrefix), strings.TrimPrefix(now, gitPrefix)}
-	for _, id := range ids {
-		if !isObject(id) {
-			return nil, fmt.Errorf("%w: %q is no name of a tree", ErrUnknownTree, id)
+	var ids [2]string
+	for i, tree := range []workspace.Tree{base, now} {
+		id, ok := tree.Object()
+		if !ok {
+			return nil, fmt.Errorf("%w: %q is no name of a tree", workspace.ErrUnknownTree, tree.Hash)
 		}
+		ids[i] = id
 	}
-	list, err := v.git(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", ids[0], ids[1], "--")
-	if no := (*gitError)(nil); errors.As(err, &no) {
-		return nil, fmt.Errorf("%w: %w", ErrUnknownTree, err)
+	list, err := x.Git(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", ids[0], ids[1], "--")
+	if refused(err) {
+		return nil, fmt.Errorf("%w: %w", workspace.ErrUnknownTree, err)
 	}
 	if err != nil {
 		return nil, err
@@ -53,49 +56,53 @@ func (t *restoring) held(ctx context.Context, diffs []difference) error {
 	for _, d := range diffs {
 		switch {
 		case d.was == "" || d.was == modeModule:
-		case t.w.git != nil:
+		case t.w.Git():
 			sums.WriteString(d.sum + "\n")
-		case !isFile(t.w.keptPath(d.sum)):
-			return fmt.Errorf("%w: what %q held is not in %q any more", ErrUnknownTree, d.name, t.w.Store)
+		case !t.w.hasKept(d.sum):
+			return fmt.Errorf("%w: what %q held is not in %q any more", workspace.ErrUnknownTree, d.name, t.w.Store)
 		}
 	}
 	if sums.Len() == 0 {
 		return nil
 	}
-	v, done, err := t.w.view()
+	x, done, err := t.w.PrivateIndex(t.run)
 	if err != nil {
 		return err
 	}
 	defer done()
-	list, err := v.git(ctx, strings.NewReader(sums.String()), "cat-file", "--batch-check=%(objecttype)")
+	list, err := x.Git(ctx, strings.NewReader(sums.String()), "cat-file", "--batch-check=%(objecttype)")
 	if err != nil {
 		return err
 	}
 	if n := strings.Count(string(list), " missing\n"); n > 0 {
-		return fmt.Errorf("%w: what %d files held is not in the repository any more; a ref below %s kept it", ErrUnknownTree, n, baseRefs)
+		return fmt.Errorf("%w: what %d files held is not in the repository any more; a ref below %s kept it", workspace.ErrUnknownTree, n, baseRefs)
 	}
 	return nil
 }
 
 // checkOut has git write the files, as a checkout would: with the filters that are configured.
 func (t *restoring) checkOut(ctx context.Context, diffs []difference) error {
-	v, done, err := t.w.view()
+	x, done, err := t.w.PrivateIndex(t.run)
 	if err != nil {
 		return err
 	}
 	defer done()
-	v.env = append(v.env, "PIPE_RUN_ID="+t.run)
+	id, _ := t.base.Object()
 	read := []string{"read-tree"}
-	if v.prefix != "" {
-		read = append(read, "--prefix="+v.prefix)
+	if x.Prefix() != "" {
+		read = append(read, "--prefix="+x.Prefix())
 	}
-	if _, err := v.git(ctx, nil, append(read, strings.TrimPrefix(t.base, gitPrefix))...); err != nil {
+	if _, err := x.Git(ctx, nil, append(read, id)...); err != nil {
 		return err
 	}
 	var names strings.Builder
 	for i := range diffs {
 		names.WriteString(diffs[i].name + "\x00")
 	}
-	_, err = v.git(ctx, strings.NewReader(names.String()), "checkout-index", "-f", "-z", "--stdin")
+	_, err = x.Git(ctx, strings.NewReader(names.String()), "checkout-index", "-f", "-z", "--stdin")
 	return err
+}
+
+func splitNames(list []byte) []string {
+	return strings.FieldsFunc(string(list), func(r rune) bool { return r == 0 })
 }

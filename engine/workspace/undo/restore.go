@@ -1,4 +1,4 @@
-package workspace
+package undo
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"example.com/pipe/engine/workspace"
 )
 
 // Undone says what became of an attempt to undo something.
@@ -21,25 +23,22 @@ type Undone struct {
 	Recovery Recovery // what was there before
 }
 
-// modeModule is the mode of a submodule.
-const modeModule = "160000"
-
 // difference is a file that two trees hold differently; the mode is "" where a tree does not hold it, sum the name
 // of what the first holds.
 type difference struct {
 	name, was, is, sum string
 }
 
-// Restore puts the files of the workspace back as a tree of ReadKept holds them: contents, modes and links; what
+// Restore puts the files of the workspace back as a base holds them: contents, modes and links; what
 // was added is removed, with the folders that are empty then. Ignored and excluded files are left alone, no symbolic
 // link is followed, and git's index is not written. What was there before is saved first. Doing it again goes on
 // where it was cut off.
-func (w *Workspace) Restore(ctx context.Context, base string, opt UndoOptions) (Undone, error) {
-	now, err := w.Read(ctx, ReadOptions{Exclude: opt.Exclude})
+func (w *Workspace) Restore(ctx context.Context, base string, opt Options) (Undone, error) {
+	now, err := w.Read(ctx, workspace.ReadOptions{Exclude: opt.Exclude})
 	if err != nil {
 		return Undone{}, err
 	}
-	diffs, err := w.differences(ctx, base, now.Hash, opt.Exclude)
+	diffs, err := w.differences(ctx, workspace.Tree{Hash: base}, now, opt.Exclude)
 	if err != nil {
 		return Undone{}, fmt.Errorf("restore files: %w", err)
 	}
@@ -52,7 +51,7 @@ func (w *Workspace) Restore(ctx context.Context, base string, opt UndoOptions) (
 		return Undone{}, fmt.Errorf("restore files: %w", err)
 	}
 	defer root.Close()
-	t := &restoring{w: w, root: root, base: base, run: opt.Run}
+	t := &restoring{w: w, root: root, base: workspace.Tree{Hash: base}, run: opt.Run}
 	if err := t.held(ctx, diffs); err != nil {
 		return Undone{}, fmt.Errorf("restore files: %w", err)
 	}
@@ -67,11 +66,12 @@ func (w *Workspace) Restore(ctx context.Context, base string, opt UndoOptions) (
 
 // restoring is one restoration.
 type restoring struct {
-	w         *Workspace
-	root      *os.Root
-	base, run string
-	undone    Undone
-	left      map[string]bool // names of what is left as it is
+	w      *Workspace
+	root   *os.Root
+	base   workspace.Tree
+	run    string
+	undone Undone
+	left   map[string]bool // names of what is left as it is
 }
 
 func (t *restoring) leave(name, why string) {
@@ -82,14 +82,14 @@ func (t *restoring) leave(name, why string) {
 	t.undone.Left = append(t.undone.Left, fmt.Sprintf("%q: %s", name, why))
 }
 
-func (t *restoring) save(ctx context.Context, diffs []difference, state string, opt UndoOptions) (Recovery, error) {
+func (t *restoring) save(ctx context.Context, diffs []difference, state string, opt Options) (Recovery, error) {
 	names := make([]string, 0, len(diffs))
 	for i := range diffs {
 		if diffs[i].was != modeModule && diffs[i].is != modeModule {
 			names = append(names, diffs[i].name)
 		}
 	}
-	if t.w.git == nil {
+	if !t.w.Git() {
 		return t.w.saveCopies(ctx, t.root, names, state, opt)
 	}
 	return t.w.saveGit(ctx, t.files(names), false, opt)
@@ -152,7 +152,7 @@ func (t *restoring) remove(name string) {
 		return
 	}
 	if err := t.root.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-		t.leave(name, bare(err).Error())
+		t.leave(name, err.Error())
 		return
 	}
 	t.undone.Files = append(t.undone.Files, name)
@@ -176,7 +176,7 @@ func (t *restoring) put(ctx context.Context, diffs []difference) error {
 		return nil
 	}
 	var err error
-	if t.w.git != nil {
+	if t.w.Git() {
 		err = t.checkOut(ctx, diffs)
 	} else {
 		err = t.copyBack(ctx, diffs)
@@ -209,13 +209,13 @@ func (t *restoring) inTheWay(name string) string {
 }
 
 // verify looks whether all is as it was, but for what was left.
-func (t *restoring) verify(ctx context.Context, opt UndoOptions) error {
+func (t *restoring) verify(ctx context.Context, opt Options) error {
 	slices.Sort(t.undone.Files)
-	after, err := t.w.Read(ctx, ReadOptions{Exclude: opt.Exclude})
+	after, err := t.w.Read(ctx, workspace.ReadOptions{Exclude: opt.Exclude})
 	if err != nil {
 		return err
 	}
-	rest, err := t.w.differences(ctx, t.base, after.Hash, opt.Exclude)
+	rest, err := t.w.differences(ctx, t.base, after, opt.Exclude)
 	if err != nil {
 		return fmt.Errorf("restore files: %w", err)
 	}
@@ -232,29 +232,29 @@ func (t *restoring) verify(ctx context.Context, opt UndoOptions) error {
 
 // differences gives the files in which two trees differ, sorted by name, without what is excluded by now and was not
 // when the first was read.
-func (w *Workspace) differences(ctx context.Context, base, now string, exclude []string) ([]difference, error) {
-	if strings.HasPrefix(base, gitPrefix) != (w.git != nil) {
-		return nil, fmt.Errorf("%w: the workspace became a git work tree, or ceased to be one, since it was read", ErrUnknownTree)
+func (w *Workspace) differences(ctx context.Context, base, now workspace.Tree, exclude []string) ([]difference, error) {
+	if _, byGit := base.Object(); byGit != w.Git() {
+		return nil, fmt.Errorf("%w: the workspace became a git work tree, or ceased to be one, since it was read", workspace.ErrUnknownTree)
 	}
-	if base == now {
+	if base.Hash == now.Hash {
 		return nil, nil
 	}
-	out, err := w.excluded(exclude)
+	out, err := w.Excluded(exclude)
 	if err != nil {
 		return nil, err
 	}
 	compare := w.differencesWalk
-	if w.git != nil {
+	if w.Git() {
 		compare = w.differencesGit
 	}
 	diffs, err := compare(ctx, base, now)
-	return slices.DeleteFunc(diffs, func(d difference) bool { return out.path(d.name) }), err
+	return slices.DeleteFunc(diffs, func(d difference) bool { return out.Has(d.name) }), err
 }
 
 // ignored gives those of the files that the rules in the workspace leave out.
 func (w *Workspace) ignored(ctx context.Context, diffs []difference) (map[string]bool, error) {
 	out := map[string]bool{}
-	if w.git == nil || len(diffs) == 0 {
+	if !w.Git() || len(diffs) == 0 {
 		return out, nil
 	}
 	var names strings.Builder
@@ -262,8 +262,8 @@ func (w *Workspace) ignored(ctx context.Context, diffs []difference) (map[string
 		names.WriteString(diffs[i].name + "\x00")
 	}
 	// This command refuses to take paths literally, and takes them so.
-	list, err := w.git.run(ctx, w.Root, []string{"GIT_LITERAL_PATHSPECS=0"}, strings.NewReader(names.String()), "check-ignore", "--no-index", "-z", "--stdin")
-	if none := (*gitError)(nil); errors.As(err, &none) && none.status == 1 {
+	list, err := w.UserIndex("").GitWith(ctx, []string{"GIT_LITERAL_PATHSPECS=0"}, strings.NewReader(names.String()), "check-ignore", "--no-index", "-z", "--stdin")
+	if status, _ := workspace.Refused(err); status == 1 {
 		return out, nil
 	}
 	for _, name := range splitNames(list) {

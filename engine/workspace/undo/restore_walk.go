@@ -1,4 +1,4 @@
-package workspace
+package undo
 
 import (
 	"context"
@@ -7,36 +7,29 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+
+	"example.com/pipe/engine/workspace"
 )
 
 // differencesWalk compares two trees that were walked.
-func (w *Workspace) differencesWalk(_ context.Context, base, now string) ([]difference, error) {
-	a, err := w.manifest(base)
+func (w *Workspace) differencesWalk(ctx context.Context, base, now workspace.Tree) ([]difference, error) {
+	was, err := w.Entries(base)
 	if err != nil {
 		return nil, err
 	}
-	b, err := w.manifest(now)
+	is, err := w.Entries(now)
 	if err != nil {
 		return nil, err
 	}
-	names, err := w.changedWalk(base, now)
+	names, err := w.Changed(ctx, base.Hash, now.Hash)
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(names)
 	out := make([]difference, 0, len(names))
 	for _, name := range names {
-		d := difference{name: name}
-		if entry, ok := a[name]; ok {
-			d.was, d.sum = entryMode(entry), entrySum(entry)
-		}
-		if entry, ok := b[name]; ok {
-			d.is = entryMode(entry)
-		}
-		out = append(out, d)
+		out = append(out, difference{name: name, was: was[name].Mode, is: is[name].Mode, sum: was[name].Sum})
 	}
-	return slices.CompactFunc(out, func(a, b difference) bool { return a.name == b.name }), nil
+	return out, nil
 }
 
 // copyBack writes the files from their copies in the store.
