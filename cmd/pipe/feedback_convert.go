@@ -44,7 +44,8 @@ func newFeedbackConvertCmd(a *app) *cobra.Command {
 		Short: "Make items of a tool's report, or write them in another form",
 		Long: "Reads the report of a tool from FILE, or from stdin, as a stage with this feedback.format would, and writes what\n" +
 			"it says. Relative files of the report are taken from the current folder, and become relative to the project.\n" +
-			"A report of a review that did not take place is exit status 1 and prints nothing but why.\n\n" +
+			"A report of a review that did not take place is exit status 1 and prints nothing but why. The Markdown is a report\n" +
+			"for people; the feedback file of a task, which the format markdown reads, is made of items by `pipe feedback write`.\n\n" +
 			"Formats: " + strings.Join(convert.Formats(), ", ") + ".",
 		Example: "  go test -json ./... | pipe feedback convert --from go-test\n" +
 			"  pipe feedback convert --from eslint --to sarif eslint.json\n" +
