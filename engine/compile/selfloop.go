@@ -130,7 +130,7 @@ func (c *compiler) refine(i int) *plan.Refine {
 		}
 	}
 	if l.FeedbackFile != nil {
-		t, _ := c.typer.Template(l.FeedbackFile, false, scope.Place{Stage: i, Key: "feedback_file"})
+		t, _ := c.typer.Template(l.FeedbackFile, false, scope.Place{Stage: s.owner, Key: "feedback_file"}) // create asks for it first
 		if t.IsLiteral() {
 			fixed.InWorkspace(&c.diags, l.FeedbackFile.Text, l.FeedbackFile.Span, "feedback_file")
 		}

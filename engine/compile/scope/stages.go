@@ -80,6 +80,12 @@ func (ss *Stages) Lookup(id string, at source.Span, where string) (int, bool) {
 		return 0, false
 	}
 	d := ss.diags.Errorf(CodeUnknownStage, at, "unknown stage %q%s", id, where)
+	if own, _, ok := strings.Cut(id, "/"); ok && where == "" {
+		if _, there := ss.index[own]; there {
+			d.Help = fmt.Sprintf("what stands inside of a stage can't be named; what it found is in the feedback of %q", own)
+			return 0, false
+		}
+	}
 	ids := ss.ids
 	if where != "" { // a key, which can't name a stage of finally
 		ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return ss.List[ss.index[id]].Final })
