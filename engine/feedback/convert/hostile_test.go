@@ -62,7 +62,7 @@ func TestWhatIsNoReport(t *testing.T) {
 
 // overAndOver is what a report of each format may hold over and over.
 var overAndOver = map[string]struct{ begin, over string }{
-	convert.GoTest:   {"", event("output", "p", "TestA", strings.Repeat("x", 4000)+"\n")},
+	convert.GoTest:   {"", event("output", "p", "TestA", strings.Repeat("x", 4000)+"\n") + "# " + strings.Repeat("x", 12_000) + "\n"},
 	convert.GoVet:    {"a.go:1:1: m\n", "# " + strings.Repeat("x", 4000) + "\n"},
 	convert.Lines:    {"never: m\n", "# " + strings.Repeat("x", 4000) + "\n"},
 	convert.GolangCI: {`{"Issues": [`, `{"FromLinter": "l", "Text": "t", "SourceLines": ["` + strings.Repeat("x", 4000) + `"]},`},
