@@ -60,6 +60,9 @@ func newFeedbackWriteCmd(a *app) *cobra.Command {
 	f.StringArrayVar(&o.warnings, "warning", nil, "a finding that should be looked at, as `TEXT`; may be repeated")
 	f.StringArrayVar(&o.suggestions, "suggestion", nil, "what could be better, as `TEXT`; may be repeated")
 	f.BoolVar(&o.signOff, "sign-off", false, "sign the work off; goes with PASS")
+	if err := cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions([]string{"PASS", "FAIL"}, noFiles)); err != nil {
+		panic(err) // the flag was just made
+	}
 	return cmd
 }
 

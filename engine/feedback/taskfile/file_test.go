@@ -270,11 +270,11 @@ func TestWrite(t *testing.T) {
 
 // TestWriteIsBounded writes a file that is never too large to be read.
 func TestWriteIsBounded(t *testing.T) {
-	long := strings.Repeat("`\\", 5000)
+	long := strings.Repeat("`\\", 1500)
 	f := taskfile.File{Status: taskfile.Fail, Task: long, Summary: long}
 	for range 600 {
-		f.Warnings = append(f.Warnings, taskfile.Issue{Description: long, File: strings.Repeat("漢", 5000), Line: 1})
-		f.Critical = append(f.Critical, taskfile.Issue{Description: strings.Repeat("漢", 10000), File: long, Line: 1})
+		f.Warnings = append(f.Warnings, taskfile.Issue{Description: long, File: strings.Repeat("漢", 2500), Line: 1})
+		f.Critical = append(f.Critical, taskfile.Issue{Description: strings.Repeat("漢", 2500), File: long, Line: 1})
 	}
 	b := taskfile.Write(f)
 	got, warnings := taskfile.Read(b)

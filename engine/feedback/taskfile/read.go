@@ -16,6 +16,9 @@ import (
 // MaxSize is the largest file that is read, in bytes. What Write gives is never larger.
 const MaxSize = 16 << 20
 
+// maxLines is the most lines that a file has which is read: each costs memory beyond its bytes.
+const maxLines = 100_000
+
 // maxWarnings is how many warnings a file gets.
 const maxWarnings = 20
 
@@ -120,7 +123,11 @@ func decode(data []byte, warn func(int, string, ...any)) (string, error) {
 	if len(text) != len(data) {
 		warn(0, "the file is not all UTF-8; what is not stands as %q", "\uFFFD")
 	}
-	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), nil
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	if strings.Count(text, "\n") > maxLines {
+		return "", fmt.Errorf("the file has more than %d lines, which no feedback file has", maxLines)
+	}
+	return text, nil
 }
 
 func (r *reader) line(l line) {

@@ -118,6 +118,7 @@ func TestMalformed(t *testing.T) {
 		"only BOM": {"\ufeff", "the file is empty"},
 		"binary":   {"\x7fELF\x00\x00**Status:** PASS\n", "not text"},
 		"large":    {strings.Repeat("x", taskfile.MaxSize+1), "larger than"},
+		"lines":    {"**Status:** PASS\n" + strings.Repeat("\r", 100_001), "more than 100000 lines"},
 		"prose":    {"All is well.\n", "neither a line"},
 		"comment":  {"<!--\n**Status:** PASS\n", "no end"},
 		"fence":    {"```\n**Status:** PASS\n", "no end"},
