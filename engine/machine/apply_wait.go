@@ -71,7 +71,10 @@ func (s *state) applyTree(r step.TreeRecorded) {
 }
 
 func (s *state) applyResumed(r step.RunResumed) {
-	s.status, s.reason, s.isShown = s.undo.status(), "", false
+	s.status, s.isShown = s.undo.status(), false
+	if !s.cancelling {
+		s.reason = ""
+	}
 	if r.Tree != nil {
 		s.workTree, s.worked = *r.Tree, false
 	}

@@ -48,9 +48,11 @@ func (r *Run) applyRun(at step.Instant, rec step.Record) {
 	case step.RunPaused:
 		r.status, r.reason, r.by = step.RunIsPaused, rec.Reason, ""
 	case step.RunResumed:
-		r.status, r.reason = r.goesOn(), ""
+		if r.status = r.goesOn(); !r.cancelling {
+			r.reason = ""
+		}
 	case step.RunCancelling:
-		r.reason = rec.Reason
+		r.reason, r.cancelling = rec.Reason, true
 	case step.RunFinished:
 		r.status, r.finished, r.outputs = rec.Status, at, rec.Outputs
 		r.reason = rec.Reason

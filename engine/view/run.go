@@ -16,12 +16,13 @@ type Run struct {
 	plan *plan.Plan
 	info step.RunInfo
 
-	status   step.RunStatus
-	reason   string
-	started  step.Instant
-	finished step.Instant
-	free     bool // no process carries the run on
-	outputs  *value.Object
+	status     step.RunStatus
+	reason     string
+	started    step.Instant
+	finished   step.Instant
+	free       bool // no process carries the run on
+	cancelling bool
+	outputs    *value.Object
 
 	tree    tree
 	ledger  feedback.Ledger

@@ -67,13 +67,16 @@ type course struct {
 	pipeline string
 	answer   []string      // what carries the run on where it waits
 	after    time.Duration // how long it waits first
+	ends     int           // the exit status of who finds the run at its end
 }
 
 // loops is a course through retries, an approval and a loop; wide one through the instances of a for_each, a
-// pipeline inside, a deadline that passes while no process lives, and finally.
+// pipeline inside, a deadline that passes while no process lives, and finally; again one through the loops of stages
+// with themselves, a decision, and what is undone.
 var (
 	loops = course{pipeline: "sweep", answer: []string{"approve", "last", "--resume", "--by", "anna"}}
 	wide  = course{pipeline: "wide", answer: []string{"resume", "last"}, after: 2 * time.Second}
+	again = course{pipeline: "again", answer: []string{"decide", "last", "abort", "--rollback", "--resume", "--by", "anna"}, ends: 1}
 )
 
 const countName = "executions"
@@ -129,7 +132,7 @@ func newProject(t *testing.T, state string) *project {
 	}
 	t.Cleanup(func() { p.sweepUp(t) })
 	// No part of the tree that is compared: it may name a folder of the moment.
-	for name, text := range map[string]string{"pipe.yaml": config, ".git/info/exclude": "pipe.yaml\n"} {
+	for name, text := range map[string]string{"pipe.yaml": config, ".git/info/exclude": "pipe.yaml\n.tot-docs/\n"} {
 		if err := os.WriteFile(filepath.Join(p.workspace(), name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
