@@ -241,7 +241,7 @@ func (l *line) person(rec step.Record) bool {
 			text("reason", e.Reason).number("blocking", len(e.Blocking)).deadline(rec.Until, rec.OnTimeout)
 	case step.EscalationDecided:
 		l.say(rec.ID, "escalation_decided").text("decision", rec.Decision).text("by", rec.By).
-			text("to", rec.To).number("rounds", rec.Rounds).list("items", rec.Items).
+			text("to", rec.To).number("rounds", rec.Rounds).list("covered", rec.Covered).list("items", rec.Items).
 			text("reason", rec.Reason).text("note", rec.Note).text("warning", rec.Warning)
 		if !rec.Closed {
 			l.text("still", "open")

@@ -68,7 +68,7 @@ func records(text string) []step.Record {
 		step.EscalationRaised{Escalation: feedback.Escalation{ID: "x1", Sources: []string{"quality_review"}, Target: "implement",
 			Reason: feedback.ReasonIterationCap, Iterations: 2, Max: 2, Blocking: []feedback.Item{open, waived}}},
 		step.EscalationDecided{ID: "x1", At: 1767323100000, Answer: "a1", Decision: "override", By: "anna" + text, Reason: "known" + text, Items: []string{"quality_review.2"}},
-		step.EscalationDecided{ID: "x1", At: 1767323200000, Answer: "a2", Decision: "refer-back", By: "ben", Note: "see the wiki" + text, To: "implement", Rounds: 1, Closed: true},
+		step.EscalationDecided{ID: "x1", At: 1767323200000, Answer: "a2", Decision: "refer-back", By: "ben", Note: "see the wiki" + text, To: "implement", Rounds: 1, Covered: []string{"implement"}, Closed: true},
 		step.EscalationRaised{Escalation: feedback.Escalation{ID: "x2", Sources: []string{"publish"}, Reason: feedback.ReasonInterrupted}},
 	}
 }

@@ -249,6 +249,9 @@ func writeDecision(w io.Writer, d *step.EscalationDecided) {
 	if d.Rounds > 0 {
 		fmt.Fprintf(w, ", rounds granted: %d", d.Rounds)
 	}
+	if len(d.Covered) > 0 {
+		fmt.Fprintf(w, ", covered by the approval of %s", ids(d.Covered))
+	}
 	for _, why := range []string{d.Reason, d.Note, d.Warning} {
 		if why = report.Text(why); why != "" {
 			fmt.Fprintf(w, "; %s", why)
