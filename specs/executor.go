@@ -57,7 +57,9 @@ func (r *reader) executor(n *yaml.Node, s *Stage, fs []field, what string, keys 
 		if f == nil || slices.ContainsFunc(c.owner, func(o string) bool { return has(fs, o) }) {
 			continue
 		}
-		if own != nil {
+		if own != nil && own.Name == "refine_loop" {
+			r.conflict(f, own, what, "it goes into create or validate, beside what it belongs to")
+		} else if own != nil {
 			r.conflict(f, own, what, c.help)
 		} else if c.name == "shell" {
 			r.Diags.Errorf(read.CodeConflict, r.Doc.Span(f.Key), `"shell" of %s has no "run" that it could run`, what)
@@ -121,6 +123,7 @@ func (r *reader) noExecutor(n *yaml.Node, fs []field, what string, step bool) {
 		r.Missing(n, r.Doc.Span(n), what, "agent", "a prompt goes with an agent: add agent: NAME")
 	case has(fs, "with"):
 		r.Missing(n, r.Doc.Span(find(fs, "with").Key), what, "uses", `"with" goes with a kind or a plugin, uses: NAME, or with a pipeline, pipeline: NAME`)
+	case step && (has(fs, "pipeline") || has(fs, "refine_loop")): // as an unknown key
 	case step:
 		r.Missing(n, r.Doc.Span(n), what, "run",
 			`say what it runs: "run" with a script, "agent" with a "prompt", "command" with a command of the project, or "uses" with a kind or a plugin`)

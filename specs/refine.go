@@ -65,7 +65,7 @@ func (r *reader) step(f *field, keys []key[Stage]) *Stage {
 	if s.Gate != nil {
 		r.Diags.Errorf(read.CodeConflict, s.Uses.Span, `"uses: approval" cannot stand in %s`, what).
 			Help = "to ask a person before the stage starts write requires_approval in the stage; to have one judge it let a stage behind it be the approval"
-		s.Gate = nil
+		s.Gate, s.Uses = nil, nil
 	}
 	return s
 }

@@ -24,6 +24,7 @@ func sample() *Plan {
 	read := &Expr{Source: "inputs.task", Type: value.Of(value.Any), Scope: scope, At: at(9, 4)}
 	return &Plan{
 		Format: Format, Name: "demo", Description: "two stages", Version: 1, File: "demo.yaml",
+		Task: &Task{Key: Template{Value: "T-1"}, BodyFile: &Template{Parts: []Part{{Expr: read}}}, Repos: []Template{{Value: "app"}}},
 		Inputs: []Param{
 			{Name: "task", Type: str, Required: true, Description: "what", At: at(3, 3)},
 			{Name: "level", Type: value.OneOf("low", "high"), Default: "low", At: at(4, 3)},
@@ -51,8 +52,9 @@ func sample() *Plan {
 				},
 				{
 					ID: "review", Role: Review, Kind: "command", Needs: []int{0}, At: at(20, 5),
-					Feedback:  &Feedback{Format: "lines", Path: "out.txt", Pattern: "x", OKExitCodes: []int{0, 1}},
-					Loop:      &Loop{Target: 0, MaxIterations: 2, OnExhausted: Escalate, Rerun: Path},
+					Feedback: &Feedback{Format: "lines", Path: "out.txt", Pattern: "x", OKExitCodes: []int{0, 1}, Severity: map[string]string{"note": "advisory", "error": "blocking"}},
+					Loop: &Loop{Target: 0, MaxIterations: 2, OnExhausted: Escalate, Rerun: Path,
+						Convergence: Convergence{SameItem: 3, Disputed: 2, NoChange: true, RatchetFrom: 4}},
 					PreChecks: []Check{{Description: "p", Validation: Expr{Source: "true", Type: value.Of(value.Bool)}}},
 					Retry:     Retry{MaxAttempts: 1, Backoff: Exponential},
 					Env: []Binding{{Name: "T", Type: str, Value: Template{Fields: []Binding{
@@ -66,6 +68,13 @@ func sample() *Plan {
 					ID: "group", Role: Work, Needs: []int{1},
 					ForEach: &ForEach{Items: Template{Parts: []Part{{Expr: &Expr{Source: "[1, 2]"}}}}, As: "x"},
 					Body:    &Graph{Nodes: []Node{{ID: "inner", Role: Work, Kind: "command", OnInterrupt: FailStage}}},
+				},
+				{
+					ID: "implement/validate", Role: Review, Kind: "command", Needs: []int{0},
+					Loop:      &Loop{Target: 0, MaxIterations: 5, OnExhausted: FailRun, Rerun: Path, Self: true},
+					Refine:    &Refine{Name: "plan", FeedbackFile: &Template{Parts: []Part{{Text: "docs/"}, {Expr: read}}}},
+					Discovery: true,
+					Rollback:  &Rollback{Strategy: RunScript, Description: "undo", Run: "./undo", Env: []Binding{{Name: "T", Type: str, Value: Template{Parts: []Part{{Expr: read}}}}}},
 				},
 			},
 			Outputs: []Binding{{Name: "summary", Type: str, Value: Template{Parts: []Part{{Expr: read}}}}},
@@ -136,6 +145,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"cycle", edit(func(p *Plan) { p.Graph.Nodes[0].Needs = []int{1} }), "form a cycle"},
 		{"target", edit(func(p *Plan) { p.Graph.Nodes[1].Loop.Target = 1 }), "targets stage 1"},
 		{"twice", edit(func(p *Plan) { p.Graph.Nodes[1].ID = "implement" }), "no id of its own"},
+		{"part of another", edit(func(p *Plan) { p.Graph.Nodes[3].Needs = []int{1} }), `stage "implement/validate" is a part of stage 0, and needs other ones`},
+		{"validates nothing", edit(func(p *Plan) { p.Graph.Nodes[3].Loop = nil }), `stage "implement/validate" validates a refine loop and is no part of a stage`},
 		{"body", edit(func(p *Plan) { p.Graph.Nodes[2].Body.Nodes[0].Needs = []int{0} }), `stage "group/inner" needs stage 0`},
 		{"config", strings.Replace(edit(func(*Plan) {}), `{"script":"true\n"}`, `[1]`, 1), "decoding a plan"},
 	} {
@@ -313,8 +324,15 @@ func TestReads(t *testing.T) {
 			got = append(got, e.Source)
 		}
 	}
-	want := []string{`inputs.level == "high"`, "len(outputs.summary) > 0", "inputs.task", "inputs.task", "true", "[1, 2]"}
+	want := []string{`inputs.level == "high"`, "len(outputs.summary) > 0", "inputs.task", "inputs.task", "true", "[1, 2]", "inputs.task", "inputs.task"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("expressions (-want +got):\n%s", diff)
+	}
+	got = nil
+	for e := range sample().Task.Exprs() {
+		got = append(got, e.Source)
+	}
+	if diff := cmp.Diff([]string{"inputs.task"}, got); diff != "" {
+		t.Errorf("expressions of the task (-want +got):\n%s", diff)
 	}
 }
