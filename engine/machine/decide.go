@@ -127,21 +127,9 @@ func (d *decider) take(ev step.Event) bool {
 		}
 		return d.ignore(ev, e.Effect, "no reading of the tree with this effect is open")
 	case step.RolledBack:
-		if o := d.s.find(e.Effect); o != nil && o.kind == rollbackEffect {
-			d.rolledBack(d.s.undo.running, e)
-			return true
-		}
-		return d.ignore(ev, e.Effect, "no rollback with this effect is under way")
+		return d.rolledBack(e)
 	case step.Resumed:
-		if e.Tree != nil && len(d.s.overrides) == 0 { // an override on another tree is void, which asks again
-			d.workedByHand(*e.Tree)
-		}
-		r := step.RunResumed{At: d.at, Ended: e.Ended}
-		if len(d.s.overrides) == 0 {
-			r.Tree = e.Tree
-		}
-		d.emit(r)
-		d.passDeadlines(true)
+		d.resumed(e)
 		return true
 	case step.Answer:
 		passed := d.passDeadlines(e.Live)
@@ -152,6 +140,20 @@ func (d *decider) take(ev step.Event) bool {
 		return d.answer(e) || passed && e.Live
 	}
 	return d.ignore(ev, "", "this version does not know the event")
+}
+
+// resumed goes on with a run that another process has left, after what was worked by hand since is looked at. An
+// override on another tree is void, which asks again: then nothing is looked at before that.
+func (d *decider) resumed(e step.Resumed) {
+	r := step.RunResumed{At: d.at, Ended: e.Ended}
+	if len(d.s.overrides) == 0 && !d.s.cancelling {
+		r.Tree = e.Tree
+	}
+	if r.Tree != nil {
+		d.workedByHand(*r.Tree)
+	}
+	d.emit(r)
+	d.passDeadlines(true)
 }
 
 // timerFired goes on with what a timer held up.
