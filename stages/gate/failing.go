@@ -14,11 +14,11 @@ import (
 )
 
 // failing says what failed: of Go's tests and panics, of compilers and linters, of test runners that print
-// their result in capitals, of npm and of TAP.
-var failing = regexp.MustCompile(`\bFAIL(?:ED|URE)?\b|\b[Ee]rror(?:\[\w+\])?:|\bERRORS?\b|^\s*panic: |^\s*fatal: |\bnpm (?:ERR!|error\b)|^\s*not ok\b|^Traceback `)
+// their result in capitals, of npm, of make and of TAP.
+var failing = regexp.MustCompile(`\bFAIL(?:ED|URE)?\b|\b[Ee]rror(?:\[\w+\])?:|\bERRORS?\b|^\s*panic: |^\s*fatal: |\bnpm (?:ERR!|error\b)|^\s*not ok\b|^Traceback |^make(?:\[\d+\])?: \*\*\* `)
 
 // hints are what such a line has at the least: to look for them costs far less.
-var hints = [...]string{"FAIL", "rror", "ERROR", "panic: ", "fatal: ", "npm ", "not ok", "Traceback "}
+var hints = [...]string{"FAIL", "rror", "ERROR", "panic: ", "fatal: ", "npm ", "not ok", "Traceback ", ": *** "}
 
 func saysWhatFailed(line string) bool {
 	return slices.ContainsFunc(hints[:], func(h string) bool { return strings.Contains(line, h) }) && failing.MatchString(line)

@@ -88,6 +88,7 @@ func TestGate(t *testing.T) {
 		{"printf '10%%\\r20%%\\rERROR done\\r\\n'; exit 1", "", "ERROR done"},
 		{"echo 'main.rs:1: error[E0308]: types'; exit 1", "", "main.rs:1: error[E0308]: types"},
 		{"echo '0 errors, fine'; echo 'npm ERR! code 1'; exit 1", "0", "npm ERR! code 1"},
+		{"echo 'make: nothing to do'; echo 'make[2]: *** [Makefile:3: test] Interrupt'; exit 2", "0", "make[2]: *** [Makefile:3: test] Interrupt"},
 		{"echo 'terror: none, no FAILSAFE'; echo 'panic: boom'; exit 2", "0", "panic: boom"},
 	} {
 		call := newCall(t, value.Field{Name: "run", Value: c.script})
