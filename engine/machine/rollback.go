@@ -94,10 +94,15 @@ func (d *decider) environmentOf(i *instance) (*value.Object, error) {
 	return env, nil
 }
 
-// rolledBack records how a rollback ended.
-func (d *decider) rolledBack(i *instance, e step.RolledBack) {
-	d.emit(step.RollbackFinished{Effect: e.Effect, Stage: i.path, At: d.at, Class: e.Class, Message: e.Message,
+// rolledBack records how a rollback ended. It reports whether one did.
+func (d *decider) rolledBack(e step.RolledBack) bool {
+	o := d.s.find(e.Effect)
+	if o == nil || o.kind != rollbackEffect {
+		return d.ignore(e, e.Effect, "no rollback with this effect is under way")
+	}
+	d.emit(step.RollbackFinished{Effect: e.Effect, Stage: o.rollback.Stage, At: d.at, Class: e.Class, Message: e.Message,
 		Recovery: e.Recovery, Files: e.Files})
+	return true
 }
 
 // withRollbacks adds to the reason of a run that failed which rollbacks failed as well.
