@@ -47,6 +47,9 @@ func newFeedbackMetricsCmd(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.pipeline, "pipeline", "", "only runs of this pipeline")
 	cmd.Flags().StringVar(&o.since, "since", "", "only runs that started within this time, such as 12h or 30d")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+		return a.completeRun(nil)(cmd, nil, word) // one run after another
+	}
 	return cmd
 }
 
