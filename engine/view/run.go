@@ -32,7 +32,11 @@ type Run struct {
 
 	rollbacks []*rollback // in the order in which they began
 	questions
+	times
 }
+
+// times are when the run started and ended; 0: not yet.
+type times struct{ started, finished step.Instant }
 
 // questions are what a person is asked, and who answered.
 type questions struct {
