@@ -166,3 +166,16 @@ func TestUses(t *testing.T) {
 		}
 	}
 }
+
+// The task that a stage of a pipeline inside is given is that of the run, whatever the pipeline says of itself.
+func TestChildDiscovery(t *testing.T) {
+	_, ds := parse(t, "p.yaml", running("pipeline: finder"))
+	want := "children/finder.yaml:5:36: error: stage \"look\" is to be given the task of the run, and the pipeline that is run, p.yaml, has none [task]\n"
+	if diff := cmp.Diff(want, ds.Short()); diff != "" {
+		t.Errorf("without a task (-want +got):\n%s", diff)
+	}
+	p, ds := parse(t, "p.yaml", "task: {key: T-1, body: of the run}\n"+running("pipeline: finder"))
+	if p == nil || p.Task.Key.Value != "T-1" || !p.Graph.Nodes[0].Body.Nodes[0].Discovery {
+		t.Errorf("with a task: %s", ds.Text())
+	}
+}

@@ -13,8 +13,11 @@
 // A stage that names a contract is held to it; the contract of routings becomes a part of the plan. A pipeline
 // that a stage runs is compiled with it, and its graph is the stage's body.
 //
-// Below it, graph orders stages and says which runs before which, scope types what expressions read, and
-// sentence answers checks in plain English with the expression to write.
+// A stage that is looped with itself becomes two nodes: its own, and behind it that of the part which looks at what it
+// did, its verifiers or the validation of its refine loop. Who needs the stage needs the part too, and nobody can name it.
+//
+// Below it, graph orders stages and says which runs before which, scope types what expressions read, fixed compiles
+// what holds none, contract compiles contracts, and sentence answers checks in plain English with the expression to write.
 //
 // Words and shape of documents are package specs' work, advice on a sound plan is package check's, and
 // running it is package machine's.

@@ -117,18 +117,7 @@ func (c *compiler) part(i int) {
 func (c *compiler) refine(i int) *plan.Refine {
 	s := c.stages[i]
 	own, l := c.stages[s.owner], s.syn.Refine
-	out := &plan.Refine{Name: camelCase(own.ID)}
-	at := own.Span
-	if l.Name != nil {
-		out.Name, at = l.Name.Value, l.Name.Span
-	}
-	for _, before := range c.stages[:i] {
-		if r := before.node.Refine; r != nil && r.Name == out.Name && out.Name != "" {
-			d := c.diags.Errorf(CodeDuplicateStage, at, "the refine loop of %s is called %q, as that of %s is, and they would share a ledger", c.known.Label(s.owner), out.Name, c.known.Label(before.owner))
-			d.Related = []diag.Related{{Span: before.Span, Message: "the other one is here"}}
-			d.Help = "give it a name of its own: refine_loop: {name: …}"
-		}
-	}
+	out := &plan.Refine{Name: fixed.Pick(camelCase(own.ID), l.Name)}
 	if l.FeedbackFile != nil {
 		t, _ := c.typer.Template(l.FeedbackFile, false, scope.Place{Stage: s.owner, Key: "feedback_file"}) // create asks for it first
 		if t.IsLiteral() {
@@ -137,6 +126,29 @@ func (c *compiler) refine(i int) *plan.Refine {
 		out.FeedbackFile = &t
 	}
 	return out
+}
+
+// ledgers reports refine loops of the same name: their attempts would be kept in one place.
+func (c *compiler) ledgers() {
+	first := map[string]int{}
+	for i, s := range c.stages {
+		r := s.node.Refine
+		if r == nil || r.Name == "" {
+			continue
+		}
+		other, taken := first[r.Name]
+		if !taken {
+			first[r.Name] = i
+			continue
+		}
+		own, at := c.stages[s.owner], c.stages[s.owner].Span
+		if l := own.syn.Refine.Name; l != nil {
+			at = l.Span
+		}
+		d := c.diags.Errorf(CodeDuplicateStage, at, "the refine loop of %s is called %q, as that of %s is, and they would share a ledger", c.known.Label(s.owner), r.Name, c.known.Label(c.stages[other].owner))
+		d.Related = []diag.Related{{Span: c.stages[other].Span, Message: "the other one is here"}}
+		d.Help = "give it a name of its own: refine_loop: {name: …}"
+	}
 }
 
 // camelCase gives an id without its dashes and underscores: "generate-plan" is "generatePlan".
