@@ -18,8 +18,6 @@ type Run struct {
 
 	status     step.RunStatus
 	reason     string
-	started    step.Instant
-	finished   step.Instant
 	free       bool // no process carries the run on
 	cancelling bool
 	outputs    *value.Object
