@@ -87,7 +87,7 @@ func (s *state) applyAsked(r step.ApprovalAsked) {
 		s.waiting++
 	}
 	s.close(i.approval.timer)
-	i.approval = approval{asked: true, tree: r.Tree, timer: r.Effect, items: shownOf(openItems(&s.ledger))}
+	i.approval = approval{asked: true, tree: r.Tree, timer: r.Effect, items: s.shownBefore(i)}
 	if r.Effect != "" {
 		s.open(&openEffect{id: r.Effect, inst: i, kind: deadlineEffect, until: r.Until})
 	}
@@ -104,7 +104,7 @@ func (s *state) applyAnswered(r step.ApprovalAnswered) {
 	i := s.at(r.Stage)
 	s.clearApproval(i)
 	i.approval = approval{approved: r.Approved, unchecked: r.Approved, tree: r.Tree, by: r.By, reason: r.Reason,
-		items: shownOf(openItems(&s.ledger))}
+		items: s.shownBefore(i)}
 	i.status = step.Pending
 	s.refresh(i)
 }
@@ -274,7 +274,7 @@ func (s *state) settleWaived(e *escalation, r step.EscalationDecided) {
 			s.refresh(i)
 		case step.Rejected: // the override stands for the approval
 			i.approval = approval{approved: true, unchecked: true, tree: r.Tree, by: r.By, reason: r.Reason,
-				items: shownOf(openItems(&s.ledger))}
+				items: s.shownBefore(i)}
 			i.status, i.came = step.Pending, true
 			s.loopOf(i).pending = nil
 			s.refresh(i)

@@ -21,6 +21,14 @@ func shownOf(items []feedback.Item) []shownItem {
 	return out
 }
 
+// shownBefore gives what a person is shown before the start of a stage: all open items, but for those of a gate itself,
+// which its answer settles.
+func (s *state) shownBefore(i *instance) []shownItem {
+	return shownOf(slices.DeleteFunc(openItems(&s.ledger), func(item feedback.Item) bool {
+		return i.returns() && slices.Contains(item.Sources, i.path)
+	}))
+}
+
 // Shown gives the hash of the tree that a person was shown before an answer; "": none that is known.
 func (m *Machine) Shown(a step.Answer) string {
 	switch a.Kind {
@@ -120,7 +128,7 @@ func (d *decider) named() []string {
 
 // approvalDiffers says how things differ from what a person was shown before an approval.
 func (d *decider) approvalDiffers(i *instance, now step.Tree) (void, warning string) {
-	if why := itemsDiffer(i.approval.items, shownOf(openItems(&d.s.ledger)), true); why != "" {
+	if why := itemsDiffer(i.approval.items, d.s.shownBefore(i), true); why != "" {
 		return why, ""
 	}
 	return treeDiffers(i.approval.tree, now, d.named())
