@@ -9,20 +9,21 @@ import "slices"
 func (l *Ledger) Unify(sources []string) []Change {
 	var out []Change
 	heads := make(map[string]string) // of entries that become one with others here; only looked up
+	alike := l.alike(sources)
 	for n, source := range sources {
 		m := merge{source: source}
-		for _, pos := range l.bySource[source] {
-			if item := &l.items[pos]; item.IsOpen() && !l.isShared(item) {
+		for _, pos := range alike[n] {
+			if item := &l.items[pos]; !l.isShared(item) {
 				m.given = append(m.given, *item)
 			}
 		}
 		if len(m.given) == 0 {
 			continue
 		}
-		for k, other := range sources {
-			for _, pos := range l.bySource[other] {
+		for k := range sources {
+			for _, pos := range alike[k] {
 				item := &l.items[pos]
-				if k != n && item.IsOpen() && (k < n || l.isShared(item)) && len(l.openEntries(item.ID, source)) == 0 {
+				if k != n && (k < n || l.isShared(item)) && len(l.openEntries(item.ID, source)) == 0 {
 					m.earlier = append(m.earlier, *item)
 				}
 			}
@@ -43,6 +44,40 @@ func (l *Ledger) Unify(sources []string) []Change {
 			}
 		}
 	}
+	return out
+}
+
+// alike gives for each of the sources the positions of its open entries that are like one of another source, in order
+// of ids.
+func (l *Ledger) alike(sources []string) [][]int {
+	seen := make(map[string]int) // by what makes them alike: the source, from 1; -1: several
+	each := func(visit func(n, pos int, key string)) {
+		for n, source := range sources {
+			for _, pos := range l.bySource[source] {
+				item := &l.items[pos]
+				if !item.IsOpen() {
+					continue
+				}
+				visit(n, pos, "t"+textKey(item))
+				if item.Fingerprint != "" {
+					visit(n, pos, "f"+item.Fingerprint)
+				}
+			}
+		}
+	}
+	each(func(n, _ int, key string) {
+		if first := seen[key]; first == 0 {
+			seen[key] = n + 1
+		} else if first != n+1 {
+			seen[key] = -1
+		}
+	})
+	out := make([][]int, len(sources))
+	each(func(n, pos int, key string) {
+		if last := len(out[n]) - 1; seen[key] < 0 && (last < 0 || out[n][last] != pos) {
+			out[n] = append(out[n], pos)
+		}
+	})
 	return out
 }
 

@@ -20,7 +20,7 @@ func (m *Machine) Dump() []byte {
 		NextEffect: s.nextEffect, Active: s.active, Stopping: s.stopping, Held: paths(s.held),
 		Writer: pathOf(s.writer), Items: s.ledger.Entries(), History: s.history,
 		NextEscalation: s.nextEscalation, Waiting: s.waiting, Worked: s.worked, WorkTree: s.workTree,
-		Shown: s.shown, IsShown: s.isShown, Cancelling: s.cancelling, Answers: len(s.answers),
+		Shown: s.shown, Told: s.told, Overrides: len(s.overrides), IsShown: s.isShown, Cancelling: s.cancelling, Answers: len(s.answers),
 		Undo: s.undo.dump(), Issue: s.sent.issue, SentBack: s.sent.defects,
 	}
 	for _, i := range s.all {
@@ -65,7 +65,7 @@ type dumpedState struct {
 	NextEscalation, Waiting      int
 	Worked, IsShown, Cancelling  bool
 	WorkTree, Shown              step.Tree
-	Answers                      int
+	Answers, Told, Overrides     int
 	Undo                         string
 	Issue                        envelope.Issue
 	SentBack                     map[string][]envelope.PriorDefect

@@ -162,7 +162,7 @@ func withItems(list, more []feedback.Item) []feedback.Item {
 
 // without gives items without those that another list has.
 func without(items, other []feedback.Item) []feedback.Item {
-	if len(other) == 0 {
+	if len(items) == 0 || len(other) == 0 {
 		return items
 	}
 	known := make(map[string]bool, len(other)) // only looked up
