@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/compile/contract"
+	"example.com/pipe/engine/compile/scope"
 	"example.com/pipe/engine/diag"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/source"
