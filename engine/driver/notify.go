@@ -56,16 +56,7 @@ func (d *Driver) notify(ctx context.Context, e step.Notify, doc []byte) (stage.O
 		return stage.Outcome{}, fmt.Errorf("this program has no stage kind %q", scriptKind)
 	}
 	dir := filepath.Join(d.opt.Dir, NotifyDir, e.Effect)
-	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-		return stage.Outcome{}, err
-	}
-	err := os.Mkdir(dir, 0o700)
-	if errors.Is(err, fs.ErrExist) {
-		if err = moveAside(dir); err == nil {
-			err = os.Mkdir(dir, 0o700)
-		}
-	}
-	if err != nil {
+	if err := newFolder(dir); err != nil {
 		return stage.Outcome{}, err
 	}
 	file := filepath.Join(dir, escalationName)
@@ -89,4 +80,18 @@ func (d *Driver) notify(ctx context.Context, e step.Notify, doc []byte) (stage.O
 		),
 		Dir: d.opt.Workspace.Root, Workspace: d.opt.Workspace.Root, StageDir: dir, Deadline: deadline,
 	})
+}
+
+// newFolder makes a folder for a script; one that a process which was killed has left goes out of its way.
+func newFolder(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return err
+	}
+	err := os.Mkdir(dir, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		if err = moveAside(dir); err == nil {
+			err = os.Mkdir(dir, 0o700)
+		}
+	}
+	return err
 }
