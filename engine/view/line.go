@@ -217,7 +217,7 @@ func (l *line) review(rec step.Record) bool {
 		}
 	case step.ItemChanged:
 		l.say(rec.Item.ID, rec.Item.Status.String()).number("iteration", rec.Item.StatusRound).
-			text("by", rec.Item.By).text("reason", rec.Item.Reason)
+			text("by", rec.Item.By).text("reason", rec.Item.Reason).text("same_as", rec.Item.SameAs)
 	default:
 		return false
 	}
