@@ -12,6 +12,7 @@ import (
 
 	"example.com/pipe/engine"
 	"example.com/pipe/engine/driver"
+	"example.com/pipe/engine/driver/derived"
 	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/proc"
 	"example.com/pipe/engine/step"
@@ -98,7 +99,7 @@ func checkDerived(t *testing.T, p *engine.Project, id string) {
 	t.Helper()
 	files := func() map[string]string {
 		out := map[string]string{}
-		for _, pattern := range []string{driver.RunFile, driver.StatusFile, driver.FeedbackLog, driver.SessionDir + "/*"} {
+		for _, pattern := range []string{derived.RunFile, derived.StatusFile, derived.FeedbackLog, derived.SessionDir + "/*"} {
 			names, err := filepath.Glob(filepath.Join(p.RunDir(id), pattern))
 			if err != nil || len(names) == 0 {
 				t.Errorf("no %s, %v", pattern, err)

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"example.com/pipe/engine/driver"
+	"example.com/pipe/engine/driver/derived"
 	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/view"
 )
@@ -38,7 +38,7 @@ func (p *Project) Lost(id string) string {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
 	kept := there(journal.FileName)
-	if !kept && !there(driver.StatusFile) {
+	if !kept && !there(derived.StatusFile) {
 		return ""
 	}
 	var lost []string

@@ -13,7 +13,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"example.com/pipe/engine/driver"
+	"example.com/pipe/engine/driver/derived"
 	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/view"
@@ -155,7 +155,7 @@ func (p *Project) summary(id string) (Summary, error) {
 // readSummary reads the head of status.json.
 func (p *Project) readSummary(id string) (Summary, bool) {
 	// Without O_NONBLOCK a pipe in its place would wait for a writer.
-	f, err := os.OpenFile(filepath.Join(p.RunDir(id), driver.StatusFile), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(filepath.Join(p.RunDir(id), derived.StatusFile), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return Summary{}, false
 	}
@@ -165,11 +165,11 @@ func (p *Project) readSummary(id string) (Summary, bool) {
 	if err != nil {
 		return Summary{}, false
 	}
-	head, _, ok := strings.Cut(string(buf[:n]), driver.StatusStages)
+	head, _, ok := strings.Cut(string(buf[:n]), derived.StatusStages)
 	if !ok {
 		return Summary{}, false
 	}
-	var h driver.StatusHead
+	var h derived.StatusHead
 	if err := json.Unmarshal([]byte(head+"}"), &h); err != nil || h.Run != id {
 		return Summary{}, false
 	}

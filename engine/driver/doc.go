@@ -3,7 +3,7 @@
 //
 // Words: a worker is a goroutine that carries out one effect; its outcome comes back as an event. A stage
 // folder is stages/<path>/<iteration>.<attempt>/ of the run's folder: what a process gets and gives. Derived
-// files (run.json, status.json, feedback.log, the state files of session.current) follow from the records. The
+// files follow from the records (package derived). The
 // cache is a folder, shared by all runs of a project, of what tries gave that may be taken again.
 //
 // The contract, in order. One goroutine, the caller of Run, steps the machine; nobody else touches machine,

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"example.com/pipe/engine/driver/derived"
 	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
@@ -49,7 +50,7 @@ type Driver struct {
 	info    step.RunInfo // from the first record
 	env     []string     // what every process gets of our own environment
 	kinds   map[string]stage.Kind
-	derived *derived
+	derived *derived.Files
 	parents *parents
 	reports atomic.Pointer[[]string] // paths of reports, which are no part of the tree; workers read it
 
@@ -105,7 +106,12 @@ func New(opt Options) *Driver {
 		d.kinds[k.Name] = k
 	}
 	d.parents = newParents(opt.Dir, &opt.Plan.Graph)
-	d.derived = newDerived(opt.Plan, opt.Dir, opt.Workspace.Root, d.warn)
+	d.derived = derived.New(derived.Options{
+		Plan: opt.Plan, Dir: opt.Dir, Workspace: opt.Workspace.Root, Warn: d.warn,
+		Own: func(stage string, iteration, attempt int) string {
+			return filepath.Join(opt.Dir, FolderOf(stage, iteration, attempt), ownFileName)
+		},
+	})
 	d.leaveOut(append(reportPaths(&opt.Plan.Graph), opt.Exclude...))
 	return d
 }
@@ -119,7 +125,7 @@ func (d *Driver) Fold(l journal.Line) {
 		d.taken[a.ID] = true
 	}
 	d.note(l.Records)
-	d.derived.apply(l.At, l.Records)
+	d.derived.Apply(l.At, l.Records)
 }
 
 // note takes from the records what workers must know: the run's names, and what is no part of the tree.
@@ -187,4 +193,4 @@ func (d *Driver) Excluded() []string {
 }
 
 // sessionDir holds the state files of the feedback loops.
-func (d *Driver) sessionDir() string { return filepath.Join(d.opt.Dir, SessionDir) }
+func (d *Driver) sessionDir() string { return filepath.Join(d.opt.Dir, derived.SessionDir) }

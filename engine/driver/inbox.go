@@ -217,14 +217,14 @@ func (d *Driver) TakeAnswers(ctx context.Context) error {
 }
 
 func (d *Driver) takeAnswers(ctx context.Context) error {
-	if err := d.derived.rebuild(); err != nil {
+	if err := d.derived.Rebuild(); err != nil {
 		return err
 	}
 	for {
 		a, ok, err := d.nextAnswer()
 		if err != nil || !ok {
 			if err == nil {
-				err = d.derived.flush()
+				err = d.derived.Flush()
 			}
 			return err
 		}

@@ -32,7 +32,7 @@ func (d *Driver) Run(ctx context.Context, first step.Event) (step.RunStatus, err
 		d.letGo(context.WithoutCancel(ctx))
 	}
 	if stopped := (*Stopped)(nil); err == nil || errors.As(err, &stopped) {
-		err = errors.Join(err, d.derived.flush())
+		err = errors.Join(err, d.derived.Flush())
 	}
 	return d.opt.Machine.Status(), ifFull(d.opt.Dir, err)
 }
@@ -63,7 +63,7 @@ func (d *Driver) begin(work context.Context, first step.Event) error {
 	if err := d.clearInbox(); err != nil {
 		return err
 	}
-	if err := d.derived.rebuild(); err != nil {
+	if err := d.derived.Rebuild(); err != nil {
 		return err
 	}
 	resumed, resumes := first.(step.Resumed)
@@ -150,7 +150,7 @@ func (d *Driver) loop(ctx, work context.Context) error {
 			}
 			look = o.answer
 		case <-due.C:
-			if err := d.derived.tick(d.opt.Now()); err != nil {
+			if err := d.derived.Tick(d.opt.Now()); err != nil {
 				return err
 			}
 		case <-ticker.C:
@@ -172,7 +172,7 @@ func (d *Driver) isOver(work context.Context) (bool, error) {
 	if err := d.lookAtInbox(work); err != nil { // an answer may have come since the last look
 		return false, err
 	}
-	if err := d.derived.flush(); err != nil {
+	if err := d.derived.Flush(); err != nil {
 		return false, err
 	}
 	return !d.opt.Stay && !d.asking && d.crew.telling == 0, nil
@@ -181,7 +181,7 @@ func (d *Driver) isOver(work context.Context) (bool, error) {
 // untilDue is how long the loop may sleep: until the next timer, or until derived files are to be written.
 func (d *Driver) untilDue() time.Duration {
 	wait := time.Hour
-	if at, dirty := d.derived.dueAt(); dirty {
+	if at, dirty := d.derived.DueAt(); dirty {
 		wait = at.Sub(d.opt.Now())
 	}
 	if len(d.timers) > 0 {
@@ -256,7 +256,7 @@ func (d *Driver) decide(ev step.Event) (effects []step.Effect, err error) {
 	}
 	d.seq = line.Seq
 	d.note(line.Records)
-	if err := d.derived.step(line.At, line.Records, d.opt.Now()); err != nil {
+	if err := d.derived.Step(line.At, line.Records, d.opt.Now()); err != nil {
 		return nil, err
 	}
 	if d.opt.Notify != nil {

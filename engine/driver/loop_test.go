@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"example.com/pipe/engine/driver"
+	"example.com/pipe/engine/driver/derived"
 	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/proc"
@@ -95,13 +96,13 @@ func TestDerivedFilesAreWrittenAgain(t *testing.T) {
 	t.Setenv("COUNT", os.DevNull)
 	w := newWorld(t, rich)
 	w.run()
-	names := []string{driver.RunFile, driver.StatusFile, driver.FeedbackLog}
-	files, err := filepath.Glob(filepath.Join(w.dir, driver.SessionDir, "*"))
+	names := []string{derived.RunFile, derived.StatusFile, derived.FeedbackLog}
+	files, err := filepath.Glob(filepath.Join(w.dir, derived.SessionDir, "*"))
 	if err != nil || len(files) != 2 {
 		t.Fatalf("state files %v, %v", files, err)
 	}
 	for _, f := range files {
-		names = append(names, filepath.Join(driver.SessionDir, filepath.Base(f)))
+		names = append(names, filepath.Join(derived.SessionDir, filepath.Base(f)))
 	}
 	before := map[string]string{}
 	for _, name := range names {
@@ -120,9 +121,9 @@ func TestDerivedFilesAreWrittenAgain(t *testing.T) {
 			t.Errorf("%s differs:\n%s\nwas\n%s", name, got, before[name])
 		}
 	}
-	if !strings.Contains(before[driver.FeedbackLog], "[cross-stage-feedback] task=task-1 action=re_implement iteration=2/2\n") ||
-		!strings.Contains(before[driver.FeedbackLog], "[cross-stage-feedback] Advisory: could be nicer (no file)\n") {
-		t.Errorf("feedback.log:\n%s", before[driver.FeedbackLog])
+	if !strings.Contains(before[derived.FeedbackLog], "[cross-stage-feedback] task=task-1 action=re_implement iteration=2/2\n") ||
+		!strings.Contains(before[derived.FeedbackLog], "[cross-stage-feedback] Advisory: could be nicer (no file)\n") {
+		t.Errorf("feedback.log:\n%s", before[derived.FeedbackLog])
 	}
 }
 
@@ -261,7 +262,7 @@ stages:
 	if status := w.run(); status != step.RunSucceeded {
 		t.Errorf("%s\n%s", status, w.state())
 	}
-	w.read(driver.SessionDir + "/feedback-task-1-review-fix.md")
+	w.read(derived.SessionDir + "/feedback-task-1-review-fix.md")
 }
 
 // TestInstances runs stages whose paths have indexes and parents, though no key of the language makes them

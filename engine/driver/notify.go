@@ -33,7 +33,7 @@ const (
 // tell starts the worker of a Notify. Whatever comes of it is an outcome: nothing depends on it.
 func (d *Driver) tell(work context.Context, e step.Notify) {
 	// Made here: the view is this goroutine's.
-	doc, err := d.derived.view.EscalationJSON(e.Escalation)
+	doc, err := d.derived.Escalation(e.Escalation)
 	d.crew.telling++
 	d.start(work, e.Effect, "it told of an escalation", func(ctx context.Context) outcome {
 		var out stage.Outcome

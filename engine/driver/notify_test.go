@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"example.com/pipe/engine/driver"
+	"example.com/pipe/engine/driver/derived"
 	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/stage"
 	"example.com/pipe/engine/step"
@@ -85,7 +86,7 @@ func TestNotify(t *testing.T) {
 		t.Fatalf("the script saw %s, %v", b, err)
 	}
 	var run struct{ Escalation json.RawMessage }
-	if err := json.Unmarshal([]byte(w.read(driver.RunFile)), &run); err != nil || string(run.Escalation) != strings.TrimSpace(string(b)) {
+	if err := json.Unmarshal([]byte(w.read(derived.RunFile)), &run); err != nil || string(run.Escalation) != strings.TrimSpace(string(b)) {
 		t.Errorf("the script saw\n%s\nand the run has\n%s\n%v", b, run.Escalation, err)
 	}
 	logs := map[string]string{}

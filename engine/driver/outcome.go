@@ -139,8 +139,9 @@ func (t *try) result(out *stage.Outcome) (*feedback.Result, stage.Class, string)
 		if given, why = t.report(out); given == nil {
 			return nil, bad, why
 		}
-	case given == nil && t.isValidation():
-		if given, err = t.ownFile(); err != nil {
+	}
+	if t.isValidation() {
+		if given, err = t.orOwnFile(given); err != nil {
 			return nil, bad, err.Error()
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"example.com/pipe/engine/driver"
+	"example.com/pipe/engine/driver/derived"
 	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/step"
 )
@@ -59,7 +59,7 @@ func (w *world) stages() string {
 	var status struct {
 		Stages json.RawMessage `json:"stages"`
 	}
-	if err := json.Unmarshal([]byte(w.read(driver.StatusFile)), &status); err != nil {
+	if err := json.Unmarshal([]byte(w.read(derived.StatusFile)), &status); err != nil {
 		w.t.Fatal(err)
 	}
 	return string(status.Stages)
@@ -67,7 +67,7 @@ func (w *world) stages() string {
 
 func (w *world) todo() string {
 	w.t.Helper()
-	return w.read(filepath.Join(driver.SessionDir, "todo-generate-plan.md"))
+	return w.read(filepath.Join(derived.SessionDir, "todo-generate-plan.md"))
 }
 
 // inWorkspace reads a file of the workspace, "" if there is none.
@@ -435,7 +435,7 @@ func TestRefinementGranted(t *testing.T) {
 func TestListOfAForgottenStage(t *testing.T) {
 	w := newWorld(t, strings.Replace(refined("on_exhausted: fail", creates, passesThird), "    refine_loop:", "    rollback: {strategy: memory_cleanup}\n    refine_loop:", 1))
 	w.plan.Graph.Nodes[1].Loop.MaxIterations = 1
-	name := filepath.Join(w.dir, driver.SessionDir, "todo-generate-plan.md")
+	name := filepath.Join(w.dir, derived.SessionDir, "todo-generate-plan.md")
 	seen := false
 	w.after = func(journal.Line) {
 		if _, err := os.Stat(name); err == nil {

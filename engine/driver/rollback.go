@@ -92,19 +92,6 @@ func undoStage(ctx context.Context, r *rollback.Rollback) (out step.RolledBack, 
 	return out, nil
 }
 
-// forget marks the state files of a stage's loops, where its rollback cleared away what the run remembered of it:
-// they are removed, and not written again.
-func (w *derived) forget(at step.Instant, stage string) {
-	if !w.view.Forgotten(stage) {
-		return
-	}
-	for _, source := range w.order {
-		if l, ok := w.view.Loop(source); ok && (l.Source == stage || l.Target == stage) {
-			w.touch(at, source)
-		}
-	}
-}
-
 // letGo gives up what was kept for rollbacks, once the run is over.
 func (d *Driver) letGo(ctx context.Context) {
 	if !keepsTrees(&d.opt.Plan.Graph) || !d.opt.Machine.Status().Ended() {

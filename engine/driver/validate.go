@@ -81,6 +81,19 @@ func whyNoFeedbackFile(name string) string {
 	return ""
 }
 
+// orOwnFile gives what a validation said on its result channel, or else in the feedback file that it wrote itself. Where
+// it did both, its file is removed: the engine's takes its place.
+func (t *try) orOwnFile(given *feedback.Result) (*feedback.Result, error) {
+	if given == nil {
+		return t.ownFile()
+	}
+	if t.s.FeedbackFile != "" {
+		// What can't be removed is in the way of the engine's file, which is warned of.
+		_ = removeInside(t.root(), path.Clean(t.s.FeedbackFile))
+	}
+	return given, nil
+}
+
 // ownFile reads the feedback file that a validation wrote itself, instead of an answer; nil: there is none. A copy in
 // its folder says that it is its own, and is not written over.
 func (t *try) ownFile() (*feedback.Result, error) {

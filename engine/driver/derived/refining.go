@@ -1,8 +1,9 @@
-package driver
+package derived
 
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,7 +15,6 @@ import (
 	"example.com/pipe/engine/feedback/attempts"
 	"example.com/pipe/engine/feedback/taskfile"
 	"example.com/pipe/engine/journal"
-	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/workspace"
 )
@@ -32,6 +32,7 @@ type refining struct {
 	dir  string // of the run
 	root string // the workspace
 	warn func(format string, args ...any)
+	own  func(stage string, iteration, attempt int) string
 
 	book    *attempts.Book
 	pairs   *attempts.Pairs
@@ -40,7 +41,7 @@ type refining struct {
 	todo    []string          // sources whose list is to be written
 	entered bool              // something was entered in a list since status.json was written
 	files   map[string]string // by source: its feedback file, relative to the workspace
-	tries   map[string]string // by source: the folder of the validation of the present attempt, relative to the run's
+	tries   map[string]string // by source: the copy that the validation of the present attempt leaves of its own file
 	task    string
 	found   []found // of this step: what is to be written
 }
@@ -52,9 +53,10 @@ type found struct {
 	file taskfile.File
 }
 
-func newRefining(p *plan.Plan, dir, root string, warn func(string, ...any)) *refining {
-	return &refining{dir: dir, root: root, warn: warn,
-		book: attempts.NewBook(&p.Graph), pairs: attempts.NewPairs(&p.Graph),
+func newRefining(opt Options) *refining {
+	g := &opt.Plan.Graph
+	return &refining{dir: opt.Dir, root: opt.Workspace, warn: opt.Warn, own: opt.Own,
+		book: attempts.NewBook(g), pairs: attempts.NewPairs(g),
 		outputs: map[string]string{}, files: map[string]string{}, tries: map[string]string{}}
 }
 
@@ -80,11 +82,7 @@ func (w *refining) apply(at step.Instant, rec step.Record) {
 		}
 	case step.FeedbackReceived:
 		if l, ok := w.book.Ledger(r.Source); ok && w.files[r.Source] != "" {
-			f := found{name: w.files[r.Source], file: w.file(l, &r, at)}
-			if dir, ok := w.tries[r.Source]; ok {
-				f.own = filepath.Join(w.dir, dir, ownFileName)
-			}
-			w.found = append(w.found, f)
+			w.found = append(w.found, found{w.files[r.Source], w.tries[r.Source], w.file(l, &r, at)})
 		}
 	}
 }
@@ -104,7 +102,7 @@ func (w *refining) started(r *step.StageStarted) {
 		return
 	}
 	if r.FeedbackFile != "" {
-		w.files[r.Stage], w.tries[r.Stage] = r.FeedbackFile, FolderOf(r.Stage, r.Iteration, r.Attempt)
+		w.files[r.Stage], w.tries[r.Stage] = r.FeedbackFile, w.own(r.Stage, r.Iteration, r.Attempt)
 	}
 }
 
@@ -136,7 +134,7 @@ func (w *refining) writeTodo(forgotten func(stage string) bool) (name string, er
 		l, ok := w.book.Ledger(source)
 		if !ok || forgotten(target) { // without a ledger the loop begins anew
 			err = os.Remove(filepath.Join(w.dir, name))
-			if isMissing(err) {
+			if errors.Is(err, fs.ErrNotExist) {
 				err = nil
 			}
 		} else {
@@ -158,7 +156,7 @@ func (w *refining) writeFiles() error {
 		if f.isThere(w.root) {
 			continue
 		}
-		err := f.write(w.root)
+		err := workspace.WriteInside(w.root, path.Clean(f.name), taskfile.Write(f.file))
 		switch {
 		case err == nil:
 		case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EIO):
@@ -187,19 +185,6 @@ func (f *found) isThere(root string) bool {
 	want := f.file.Clean()
 	return there.Task == want.Task && there.Attempt == want.Attempt && there.MaxAttempts == want.MaxAttempts &&
 		there.Status == want.Status && there.Timestamp.Equal(want.Timestamp)
-}
-
-// write writes the file. A link, or whatever else a stage left in its place, gives way to it.
-func (f *found) write(root string) error {
-	name := path.Clean(f.name)
-	err := workspace.WriteInside(root, name, taskfile.Write(f.file))
-	if !errors.Is(err, workspace.ErrOutside) && !errors.Is(err, workspace.ErrNotRegular) {
-		return err
-	}
-	if err := removeInside(root, name); err != nil {
-		return err
-	}
-	return workspace.WriteInside(root, name, taskfile.Write(f.file))
 }
 
 // file is what a feedback file is to say: what is open after the attempt.

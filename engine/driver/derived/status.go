@@ -1,4 +1,4 @@
-package driver
+package derived
 
 import (
 	"encoding/json"
@@ -30,7 +30,7 @@ type StatusHead struct {
 const StatusStages = `,"stages":`
 
 // statusFile is status.json: where the run and each stage stand, and nothing else.
-func (w *derived) statusFile() ([]byte, error) {
+func (w *Files) statusFile() ([]byte, error) {
 	info := w.view.Info()
 	head := StatusHead{Version: 1, Run: info.Run, Pipeline: info.Pipeline, TaskID: info.TaskID,
 		Status: w.view.StatusWord(), Reason: w.view.Reason()}
@@ -63,7 +63,7 @@ func (w *derived) statusFile() ([]byte, error) {
 
 // stageEntry is the name of a stage and what is said of it: its status, its output once it is completed, and the
 // attempts of its refine loop.
-func (w *derived) stageEntry(path string) ([]byte, error) {
+func (w *Files) stageEntry(path string) ([]byte, error) {
 	status := w.stageWord(path)
 	fields := []struct {
 		name string
@@ -104,7 +104,7 @@ func (w *derived) stageEntry(path string) ([]byte, error) {
 }
 
 // stageWord says where a stage stands. One that is looped with itself is completed when its loop has settled.
-func (w *derived) stageWord(path string) string {
+func (w *Files) stageWord(path string) string {
 	status, _ := w.view.StageStatus(path)
 	source, ok := w.refine.pairs.Source(path)
 	if !ok {
@@ -133,7 +133,7 @@ func (w *derived) stageWord(path string) string {
 }
 
 // settled reports whether the loop of a source that has looked has settled: what it found was accepted, or waived.
-func (w *derived) settled(source string) bool {
+func (w *Files) settled(source string) bool {
 	l, ok := w.view.Loop(source)
 	if !ok {
 		return true // of all items of a list: that has succeeded when they have

@@ -1,4 +1,15 @@
-package driver
+// Package derived writes the files of a run that follow from its records: run.json, status.json, feedback.log, the
+// state files of feedback loops and the lists of attempts in session.current, and the feedback files of refine loops
+// in the workspace.
+//
+// The contract, in order: Apply for each step of an earlier process, then Rebuild once, which writes all files anew;
+// then Step for each step that is durable, before its effects are carried out: what a process may read is written then.
+// run.json and status.json are written at most twice a second, by Step or Tick, and by Flush at the end. What is in the
+// files depends on the records and the times of their steps alone, so that a resume writes the same bytes.
+//
+// Files is used by one goroutine. It decides nothing, and nothing is decided from what it writes. What the files show is
+// package view's and the feedback packages', the records are package driver's to make durable.
+package derived
 
 import (
 	"bytes"
@@ -28,10 +39,18 @@ const (
 // writePause is the shortest time between two writings of run.json while the run goes on.
 const writePause = 500 * time.Millisecond
 
-// derived writes the files that follow from the records. What it writes depends on nothing but the records
-// and the times of their steps, so that a resume writes the same bytes. How often run.json and status.json
-// are written depends on the clock; what is in them does not.
-type derived struct {
+// Options is what the files are made of.
+type Options struct {
+	Plan      *plan.Plan
+	Dir       string // of the run, absolute
+	Workspace string // absolute
+	// Own is where the try of a validation leaves a copy of the feedback file if it wrote that itself, absolute.
+	Own  func(stage string, iteration, attempt int) string
+	Warn func(format string, args ...any)
+}
+
+// Files writes the files of one run.
+type Files struct {
 	dir  string
 	view *view.Run
 	task string
@@ -55,14 +74,16 @@ type pairState struct {
 	action feedback.Action
 }
 
-// newDerived returns the derived files of a run of p, in its folder; the workspace and whom to warn are for those of
-// refine loops.
-func newDerived(p *plan.Plan, dir, workspace string, warn func(format string, args ...any)) *derived {
-	return &derived{dir: dir, view: view.New(p), pairs: map[string]*pairState{}, refine: newRefining(p, dir, workspace, warn)}
+// New returns the files of a run without any record.
+func New(opt Options) *Files {
+	return &Files{dir: opt.Dir, view: view.New(opt.Plan), pairs: map[string]*pairState{}, refine: newRefining(opt)}
 }
 
-// apply folds the records of a step.
-func (w *derived) apply(at step.Instant, recs []step.Record) {
+// Escalation gives an escalation as JSON shows it.
+func (w *Files) Escalation(e feedback.Escalation) ([]byte, error) { return w.view.EscalationJSON(e) }
+
+// Apply folds the records of a step.
+func (w *Files) Apply(at step.Instant, recs []step.Record) {
 	w.refine.begin()
 	for _, r := range recs {
 		w.view.Apply(at, r)
@@ -73,7 +94,7 @@ func (w *derived) apply(at step.Instant, recs []step.Record) {
 }
 
 // follow takes note of what a record means for the log and for the state files.
-func (w *derived) follow(at step.Instant, rec step.Record) {
+func (w *Files) follow(at step.Instant, rec step.Record) {
 	switch r := rec.(type) {
 	case step.RunStarted:
 		w.task = r.Run.TaskID
@@ -116,13 +137,13 @@ func (w *derived) follow(at step.Instant, rec step.Record) {
 	}
 }
 
-func (w *derived) line(s string) {
+func (w *Files) line(s string) {
 	w.log.WriteString(s)
 	w.log.WriteByte('\n')
 }
 
 // touchAll marks the state files of those sources that have one, or whose loop the plan knows.
-func (w *derived) touchAll(at step.Instant, sources []string) {
+func (w *Files) touchAll(at step.Instant, sources []string) {
 	for _, s := range sources {
 		if _, ok := w.view.Loop(s); ok {
 			w.touch(at, s)
@@ -130,7 +151,7 @@ func (w *derived) touchAll(at step.Instant, sources []string) {
 	}
 }
 
-func (w *derived) touch(at step.Instant, source string) {
+func (w *Files) touch(at step.Instant, source string) {
 	p, ok := w.pairs[source]
 	if !ok {
 		p = &pairState{}
@@ -143,9 +164,9 @@ func (w *derived) touch(at step.Instant, source string) {
 	}
 }
 
-// rebuild writes all derived files anew. What lay in their place is gone. Once is enough: a process that
+// Rebuild writes all derived files anew. What lay in their place is gone. Once is enough: a process that
 // takes an answer and then carries the run on keeps what it wrote.
-func (w *derived) rebuild() error {
+func (w *Files) Rebuild() error {
 	if w.built {
 		return nil
 	}
@@ -161,21 +182,21 @@ func (w *derived) rebuild() error {
 	if err := w.writeFeedback(); err != nil {
 		return err
 	}
-	return w.flush()
+	return w.Flush()
 }
 
-// step folds the records of a step that is durable, and writes what a process may read before the next
+// Step folds the records of a step that is durable, and writes what a process may read before the next
 // effect is carried out: state files and log lines.
-func (w *derived) step(at step.Instant, recs []step.Record, now time.Time) error {
-	w.apply(at, recs)
+func (w *Files) Step(at step.Instant, recs []step.Record, now time.Time) error {
+	w.Apply(at, recs)
 	if err := w.writeFeedback(); err != nil {
 		return err
 	}
-	return w.tick(now)
+	return w.Tick(now)
 }
 
 // writeFeedback writes the log lines and state files that are due.
-func (w *derived) writeFeedback() error {
+func (w *Files) writeFeedback() error {
 	if w.log.Len() > 0 {
 		if err := appendFile(filepath.Join(w.dir, FeedbackLog), w.log.Bytes()); err != nil {
 			return w.failed(FeedbackLog, err)
@@ -216,21 +237,21 @@ func (w *derived) writeFeedback() error {
 	return w.refine.writeFiles()
 }
 
-// dueAt says when run.json is to be written next, if it is.
-func (w *derived) dueAt() (time.Time, bool) { return w.written.Add(writePause), w.dirty }
+// DueAt says when run.json is to be written next, if it is.
+func (w *Files) DueAt() (time.Time, bool) { return w.written.Add(writePause), w.dirty }
 
-// tick writes run.json and status.json if they are due. A new status of the run is told at once: who lists
+// Tick writes run.json and status.json if they are due. A new status of the run is told at once: who lists
 // runs believes a file that says "paused". So is what is entered in a list of attempts.
-func (w *derived) tick(now time.Time) error {
-	if at, dirty := w.dueAt(); !dirty || now.Before(at) && w.status == w.view.Status() && !w.refine.entered {
+func (w *Files) Tick(now time.Time) error {
+	if at, dirty := w.DueAt(); !dirty || now.Before(at) && w.status == w.view.Status() && !w.refine.entered {
 		return nil
 	}
 	w.written = now
-	return w.flush()
+	return w.Flush()
 }
 
-// flush writes run.json and status.json if anything changed since they were written.
-func (w *derived) flush() error {
+// Flush writes run.json and status.json if anything changed since they were written.
+func (w *Files) Flush() error {
 	if !w.dirty {
 		return nil
 	}
@@ -252,8 +273,29 @@ func (w *derived) flush() error {
 	return nil
 }
 
+// forget marks the state files of a stage's loops, where its rollback cleared away what the run remembered of it:
+// they are removed, and not written again.
+func (w *Files) forget(at step.Instant, stage string) {
+	if !w.view.Forgotten(stage) {
+		return
+	}
+	for _, source := range w.order {
+		if l, ok := w.view.Loop(source); ok && (l.Source == stage || l.Target == stage) {
+			w.touch(at, source)
+		}
+	}
+}
+
+// storage says what the disk refused.
+func storage(op, path string, err error) error {
+	if e := (*journal.StorageError)(nil); errors.As(err, &e) {
+		return err
+	}
+	return &journal.StorageError{Op: op, Path: path, Err: err}
+}
+
 // failed names the file whole: who makes space must find the disk.
-func (w *derived) failed(name string, err error) error {
+func (w *Files) failed(name string, err error) error {
 	return storage("write", filepath.Join(w.dir, name), err)
 }
 
