@@ -202,10 +202,25 @@ func (t *restoring) inTheWay(name string) string {
 			return fmt.Sprintf("%q, which is no folder, is in the way", at[:i])
 		}
 	}
-	if info, err := t.root.Lstat(at); err == nil && info.IsDir() {
+	if info, err := t.root.Lstat(at); err == nil && info.IsDir() && !t.removeEmpty(at) {
 		return "a folder is in its place, with files that are ignored"
 	}
 	return ""
+}
+
+// removeEmpty removes a folder that holds nothing but such folders, which are no part of a tree, and reports whether
+// it is gone.
+func (t *restoring) removeEmpty(dir string) bool {
+	f, err := t.root.Open(dir)
+	if err != nil {
+		return false
+	}
+	list, err := f.ReadDir(-1)
+	f.Close()
+	if err != nil || slices.ContainsFunc(list, func(d fs.DirEntry) bool { return !d.IsDir() || !t.removeEmpty(filepath.Join(dir, d.Name())) }) {
+		return false
+	}
+	return t.root.Remove(dir) == nil
 }
 
 // verify looks whether all is as it was, but for what was left.

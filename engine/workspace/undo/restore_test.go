@@ -188,6 +188,7 @@ func mess(t *testing.T, dir string) {
 	must(t, os.Symlink("dir", filepath.Join(dir, "was")))
 	must(t, os.Remove(filepath.Join(dir, "file")))
 	write(t, filepath.Join(dir, "file/inside.txt"), "a folder now\n")
+	must(t, os.MkdirAll(filepath.Join(dir, "file/empty/deep"), 0o755))
 	write(t, filepath.Join(dir, "odd name\n'é.txt"), "odder\n")
 	write(t, filepath.Join(dir, "out/report.json"), "{1}\n")
 	write(t, filepath.Join(dir, ".tot-docs/task.md"), "kept\n")
