@@ -48,6 +48,18 @@ func (t Template) MarshalJSON() ([]byte, error) {
 	return json.Marshal(templateJSON{(*plainTemplate)(&t), value.JSON{Value: t.Value}})
 }
 
+// UnmarshalJSON reads the loop's JSON form. A plan that was frozen before loops had rules to choose from has the one that
+// held then.
+func (l *Loop) UnmarshalJSON(b []byte) error {
+	type fields Loop
+	f := fields{Convergence: Convergence{NoChange: true}}
+	if err := json.Unmarshal(b, &f); err != nil {
+		return err
+	}
+	*l = Loop(f)
+	return nil
+}
+
 // UnmarshalJSON reads the template's JSON form.
 func (t *Template) UnmarshalJSON(b []byte) error {
 	*t = Template{}
