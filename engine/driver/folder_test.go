@@ -63,7 +63,7 @@ func TestFolderOfALostTryMovesAside(t *testing.T) {
 		t.Errorf("folders %v, want %v", names, want)
 	}
 	b, err := os.ReadFile(f.path(inputName))
-	want := `{"protocol":1,"stage":"a/b[0]","kind":"command","config":{},"inputs":{},"brief":"do e3","open_items":[],` +
+	want := `{"protocol":1,"stage":"a/b[0]","kind":"command","config":{},"inputs":{},"envelope":null,"brief":"do e3","open_items":[],` +
 		`"deadline":"1970-01-01T00:00:00.000Z","effect":"e3"}` + "\n"
 	if err != nil || string(b) != want {
 		t.Errorf("input.json: %v\n%s\nwant\n%s", err, b, want)
