@@ -107,6 +107,6 @@ var refineKeys = []key[RefineLoop]{
 		func(r *reader, n *yaml.Node, l *RefineLoop) { l.FeedbackFile = r.Filled(n, `"feedback_file"`) }},
 	{"on_exhausted", exhausted, "escalate", "when the last attempt fails: `escalate` asks a person, `fail` fails the run",
 		func(r *reader, n *yaml.Node, l *RefineLoop) { l.OnExhausted = r.Word(n, `"on_exhausted"`) }},
-	{"convergence", keysOf("convergence"), "", "[rules](#convergence) that end the loop before its last attempt",
+	{"convergence", keysOf("convergence"), "all off", "[rules](#convergence) that end the loop before its last attempt: the attempts alone decide unless one is given",
 		func(r *reader, n *yaml.Node, l *RefineLoop) { l.Convergence = r.convergence(n) }},
 }

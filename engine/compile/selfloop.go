@@ -163,6 +163,13 @@ func camelCase(id string) string {
 	return b.String()
 }
 
+// ledgerAlone gives the rules of a refine loop that says nothing else: whether it goes on is up to its attempts, whatever
+// they find.
+func ledgerAlone() *specs.Convergence {
+	off := &specs.Leaf[int]{Value: 0}
+	return &specs.Convergence{SameItem: off, Disputed: off, NoChange: &specs.Leaf[bool]{Value: false}}
+}
+
 // selfLoop fills in the loop of a stage with itself. What needs the stage waits for the loop, so that nothing but
 // the part has run since, and runs again.
 func (c *compiler) selfLoop(i int) {
@@ -180,7 +187,7 @@ func (c *compiler) selfLoop(i int) {
 	} else if l := own.syn.Refine; l != nil {
 		out.MaxIterations = fixed.Pick(defaultRefineAttempts, l.MaxAttempts)
 		out.OnExhausted = fixed.PickWord(defaultOnExhausted, def.OnExhausted, l.OnExhausted)
-		out.Convergence = fixed.Convergence(c.kindConvergence(s), def.Convergence, l.Convergence)
+		out.Convergence = fixed.Convergence(ledgerAlone(), l.Convergence)
 	}
 	out.Rerun = plan.Path
 	if own.node.Role == plan.Implementation || own.syn.Loop != nil || own.syn.Feedback != nil { // of which specs reports the latter

@@ -18,7 +18,7 @@ import (
 type Options struct {
 	Run, Stage string   // the stage by its path
 	Exclude    []string // as in workspace.ReadOptions
-	Copies     string   // absolute: below it is saved what is overwritten, where there is no git
+	Copies     string   // absolute: below it is noted which files are put back, and, where there is no git, saved what is overwritten
 }
 
 // Recovery is what the workspace held before something was undone. The zero value is nothing at all.

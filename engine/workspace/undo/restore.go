@@ -2,6 +2,7 @@ package undo
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,7 +45,11 @@ func (w *Workspace) Restore(ctx context.Context, base string, opt Options) (Undo
 	}
 	if len(diffs) == 0 {
 		r, err := w.recovery(ctx, opt)
-		return Undone{Recovery: r}, err
+		if err != nil {
+			return Undone{}, err
+		}
+		due, err := note(nil, opt)
+		return Undone{Files: due, Recovery: r}, err
 	}
 	root, err := os.OpenRoot(w.Root)
 	if err != nil {
@@ -55,6 +60,13 @@ func (w *Workspace) Restore(ctx context.Context, base string, opt Options) (Undo
 	if err := t.held(ctx, diffs); err != nil {
 		return Undone{}, fmt.Errorf("restore files: %w", err)
 	}
+	due, err := note(diffs, opt)
+	if err != nil {
+		return Undone{}, fmt.Errorf("restore files: %w", err)
+	}
+	t.undone.Files = slices.DeleteFunc(due, func(name string) bool { // those of a try that was cut off
+		return slices.ContainsFunc(diffs, func(d difference) bool { return d.name == name })
+	})
 	if t.undone.Recovery, err = t.save(ctx, diffs, now.Hash, opt); err != nil {
 		return Undone{}, fmt.Errorf("restore files: %w", err)
 	}
@@ -63,6 +75,40 @@ func (w *Workspace) Restore(ctx context.Context, base string, opt Options) (Undo
 	}
 	return t.undone, t.verify(ctx, opt)
 }
+
+// note keeps which files are to be put back, and gives those of an earlier try with them: one that was cut off does not
+// tell what it had done.
+func note(diffs []difference, opt Options) ([]string, error) {
+	rel := refName(opt.Stage) + ".json"
+	var names []string
+	b, err := workspace.ReadInside(opt.Copies, rel, maxNote)
+	switch {
+	case err == nil:
+		if err := json.Unmarshal(b, &names); err != nil {
+			return nil, fmt.Errorf("read which files are put back: %w", err)
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	if len(diffs) == 0 {
+		return names, nil
+	}
+	for i := range diffs {
+		names = append(names, diffs[i].name)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if b, err = json.Marshal(names); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(opt.Copies, 0o700); err != nil {
+		return nil, err
+	}
+	return names, workspace.WriteInside(opt.Copies, rel, b)
+}
+
+// maxNote is how large the note of the files that are put back may be, in bytes.
+const maxNote = 64 << 20
 
 // restoring is one restoration.
 type restoring struct {
