@@ -69,7 +69,7 @@ func newRootCmd(a *app) *cobra.Command {
 	root.AddCommand(
 		newRunCmd(a), newResumeCmd(a), newApproveCmd(a), newRejectCmd(a), newDecideCmd(a), newCancelCmd(a),
 		newPsCmd(a), newShowCmd(a), newLogsCmd(a), newEventsCmd(a), newWhyCmd(a),
-	newFeedbackCmd(a), newCheckCmd(a), newListCmd(a), newExplainCmd(a), newOutputCmd(a), newDoctorCmd(a), newVersionCmd(a),
+		newFeedbackCmd(a), newCheckCmd(a), newListCmd(a), newExplainCmd(a), newOutputCmd(a), newDoctorCmd(a), newVersionCmd(a),
 		newCompletionCmd(a),
 		&cobra.Command{Use: "exit-codes", Short: "What the exit status means", Long: exitCodesText},
 	)
