@@ -125,7 +125,7 @@ func cleanPath(file string, c Context) (cleaned, why string) {
 	if strings.ToValidUTF8(file, "") != file {
 		return "", "it is not UTF-8"
 	}
-	if strings.ContainsFunc(file, func(r rune) bool { return unicode.IsControl(r) || isHidden(r) }) {
+	if strings.ContainsFunc(file, func(r rune) bool { return unicode.IsControl(r) || IsHidden(r) }) {
 		return "", "it holds control characters"
 	}
 	file = strings.ReplaceAll(strings.TrimPrefix(file, "file://"), `\`, "/")

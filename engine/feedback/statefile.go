@@ -166,7 +166,7 @@ func yamlText(s string) string {
 			b.WriteRune(r)
 		case r < 0x20:
 			fmt.Fprintf(&b, `\x%02x`, r)
-		case r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' || r == 0xfeff || isHidden(r) && r < 0x10000:
+		case r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' || r == 0xfeff || IsHidden(r) && r < 0x10000:
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteRune(r)

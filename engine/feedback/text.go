@@ -46,7 +46,7 @@ func oneLine(s string) string {
 		switch {
 		case r < 0x80 && unicode.IsControl(r):
 			fmt.Fprintf(&b, `\x%02x`, r)
-		case unicode.IsControl(r) || isHidden(r):
+		case unicode.IsControl(r) || IsHidden(r):
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteRune(r)
@@ -55,13 +55,13 @@ func oneLine(s string) string {
 	return b.String()
 }
 
-// isHidden reports whether r is an invisible mark that reorders or hides text. The joiners stay: emoji and
+// IsHidden reports whether r is an invisible mark that reorders or hides text. The joiners stay: emoji and
 // several scripts need them.
-func isHidden(r rune) bool {
+func IsHidden(r rune) bool {
 	switch {
 	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
 		return true
-	case r == 0x200b, r == 0x200e, r == 0x200f, r == 0x2060, r == 0xfeff:
+	case r == 0x200b, r == 0x200e, r == 0x200f, r == 0x061c, r == 0x2060, r == 0xfeff:
 		return true
 	case r >= 0xe0000 && r <= 0xe007f: // tags: text that no screen shows
 		return true

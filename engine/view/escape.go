@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"example.com/pipe/engine/feedback"
 )
 
 // maxText is how many characters of a stage's or a person's text a line shows.
@@ -57,19 +59,12 @@ func needsEscape(s string) bool {
 	return false
 }
 
-// isUnsafe reports whether a character could move a cursor, change a terminal, or reorder or hide text. The
-// joiners are safe: emoji and several scripts need them.
+// isUnsafe reports whether a character could move a cursor, change a terminal, or reorder or hide text.
 func isUnsafe(r rune) bool {
 	switch {
-	case unicode.IsControl(r):
+	case unicode.IsControl(r), feedback.IsHidden(r):
 		return true
 	case r == 0x2028, r == 0x2029: // ends of lines and paragraphs
-		return true
-	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
-		return true
-	case r == 0x200b, r == 0x200e, r == 0x200f, r == 0x061c, r == 0x2060, r == 0xfeff:
-		return true
-	case r >= 0xe0000 && r <= 0xe007f:
 		return true
 	}
 	return false

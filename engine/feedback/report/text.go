@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"example.com/pipe/engine/feedback"
 )
 
 // marks are the characters that mean something within a line of Markdown.
@@ -33,7 +35,7 @@ func text(s string) string {
 	return b.String()
 }
 
-// visible spells out what a screen would obey or not show. The joiners stay: emoji and several scripts need them.
+// visible spells out what a screen would obey or not show.
 func visible(word string) string {
 	if strings.IndexFunc(word, isHidden) < 0 {
 		return word
@@ -52,15 +54,7 @@ func visible(word string) string {
 	return b.String()
 }
 
-func isHidden(r rune) bool {
-	switch {
-	case unicode.IsControl(r), r == 0x200b, r == 0x200e, r == 0x200f, r == 0x2060, r == 0xfeff:
-		return true
-	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r >= 0xe0000 && r <= 0xe007f:
-		return true
-	}
-	return false
-}
+func isHidden(r rune) bool { return unicode.IsControl(r) || feedback.IsHidden(r) }
 
 // becomesLink reports whether Markdown as it is written on the web makes more of a word than text: an address, a
 // mention of somebody, an emoji by its name.
