@@ -13,7 +13,7 @@
 // decided from how it ended.
 //
 // The package is pure. When the loop really goes on is package machine's decision, by its counter of rounds, which
-// always says what Exit says; todo.md and status.json are written by package driver.
+// always says what Exit says; the files that show it are package derived's.
 package attempts
 
 import (
@@ -164,9 +164,6 @@ func (l *Ledger) Close() {
 	}
 }
 
-// Name is what the loop refines.
-func (l *Ledger) Name() string { return l.name }
-
 // Made is the number of attempts that were completed.
 func (l *Ledger) Made() int {
 	n := 0
@@ -186,9 +183,6 @@ func (l *Ledger) Number() int {
 	}
 	return l.Made()
 }
-
-// Attempts gives all entries, in order.
-func (l *Ledger) Attempts() []Attempt { return append([]Attempt(nil), l.list...) }
 
 // current is the position of the attempt in progress, -1 if none is.
 func (l *Ledger) current() int { return l.first(InProgress) }

@@ -95,7 +95,7 @@ func TestBookCounts(t *testing.T) {
 	item := func(n int, severity feedback.Severity, status feedback.Status) step.ItemChanged {
 		return step.ItemChanged{Item: feedback.Item{ID: fmt.Sprintf("%s.%d", source, n), Severity: severity, Status: status, Sources: []string{source}}}
 	}
-	validated := func(want attempts.Attempt, items ...step.ItemChanged) {
+	validated := func(want attempts.Made, items ...step.ItemChanged) {
 		t.Helper()
 		b.Apply(step.StageStarted{Stage: "plan", Attempt: 1})
 		for _, i := range items {
@@ -103,19 +103,19 @@ func TestBookCounts(t *testing.T) {
 		}
 		b.Apply(step.FeedbackReceived{Source: source, Target: "plan"})
 		l, _ := b.Of("plan")
-		if got := l.Attempts()[want.Number-1]; got != want {
+		if got := l.Refinement().History[want.Attempt-1]; got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}
-	validated(attempts.Attempt{Number: 1, State: attempts.Completed, Outcome: attempts.Fail, Issues: attempts.Issues{Critical: 2, Warnings: 1}},
+	validated(attempts.Made{Attempt: 1, Result: attempts.Fail, IssueCount: attempts.Issues{Critical: 2, Warnings: 1}},
 		item(1, feedback.Blocking, feedback.Open), item(2, feedback.Blocking, feedback.Open),
 		item(3, feedback.Advisory, feedback.Open), item(4, feedback.Informational, feedback.Open))
-	validated(attempts.Attempt{Number: 2, State: attempts.Completed, Outcome: attempts.Fail, Issues: attempts.Issues{Critical: 1, Warnings: 1}},
+	validated(attempts.Made{Attempt: 2, Result: attempts.Fail, IssueCount: attempts.Issues{Critical: 1, Warnings: 1}},
 		item(1, feedback.Blocking, feedback.Waived))
 	b.Apply(step.FeedbackRouted{Source: source, Target: "plan", Action: feedback.ReImplement, Iteration: 3, MaxIterations: 7})
 	if l, _ := b.Of("plan"); l.Max() != 7 {
 		t.Errorf("the loop has %d attempts, and the routing said 7", l.Max())
 	}
-	validated(attempts.Attempt{Number: 3, State: attempts.Completed, Outcome: attempts.Pass, Issues: attempts.Issues{Warnings: 1}},
+	validated(attempts.Made{Attempt: 3, Result: attempts.Pass, IssueCount: attempts.Issues{Warnings: 1}},
 		item(2, feedback.Blocking, feedback.NotFixed), item(2, feedback.Blocking, feedback.Fixed))
 }
