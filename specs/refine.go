@@ -88,7 +88,7 @@ var validateKeys = slices.Concat(stepKeys, []key[Stage]{
 })
 
 var refineKeys = []key[RefineLoop]{
-	{"name", aName, "the stage's id", "what the attempts are called: `plan` keeps their ledger as `planRefinement` in status.json. The id " +
+	{"name", aName, "the stage's id", "what the attempts are called: `plan` keeps their list as `planRefinement` in status.json. The id " +
 		"`generate-plan` makes it `generatePlan`",
 		func(r *reader, n *yaml.Node, l *RefineLoop) {
 			l.Name = r.Name(n, `"name" of "refine_loop"`, read.BareName)
@@ -102,7 +102,7 @@ var refineKeys = []key[RefineLoop]{
 		func(*reader, *yaml.Node, *RefineLoop) {}}, // refineLoop reads it
 	{"validate", Value{Form: "mapping", Keys: "stage"}, Required, "what looks at it: the same keys, and `feedback`",
 		func(*reader, *yaml.Node, *RefineLoop) {}}, // refineLoop reads it
-	{"feedback_file", aText, "none", "where the findings are kept as a [task feedback file](feedback.md), in the " +
+	{"feedback_file", aText, "none", "where the findings are kept as a [task feedback file](feedback.md#task-feedback-files), in the " +
 		"workspace; may hold `${{ }}`",
 		func(r *reader, n *yaml.Node, l *RefineLoop) { l.FeedbackFile = r.Filled(n, `"feedback_file"`) }},
 	{"on_exhausted", exhausted, "escalate", "when the last attempt fails: `escalate` asks a person, `fail` fails the run",

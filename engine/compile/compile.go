@@ -137,7 +137,7 @@ func (c *compiler) graph(inputs []plan.Param) plan.Graph {
 		}
 	}
 	c.stateFiles(&g)
-	c.ledgers()
+	c.refineNames()
 	g.Outputs = c.typer.Bindings(c.doc.Outputs, "output", scope.Place{Stage: scope.RunEnd})
 	return g
 }

@@ -128,8 +128,8 @@ func (c *compiler) refine(i int) *plan.Refine {
 	return out
 }
 
-// ledgers reports refine loops of the same name: their attempts would be kept in one place.
-func (c *compiler) ledgers() {
+// refineNames reports refine loops of the same name: their attempts would be kept in one list.
+func (c *compiler) refineNames() {
 	first := map[string]int{}
 	for i, s := range c.stages {
 		r := s.node.Refine
@@ -145,7 +145,7 @@ func (c *compiler) ledgers() {
 		if l := own.syn.Refine.Name; l != nil {
 			at = l.Span
 		}
-		d := c.diags.Errorf(CodeDuplicateStage, at, "the refine loop of %s is called %q, as that of %s is, and they would share a ledger", c.known.Label(s.owner), r.Name, c.known.Label(c.stages[other].owner))
+		d := c.diags.Errorf(CodeDuplicateStage, at, "the refine loop of %s is called %q, as that of %s is, and they would share a list of attempts", c.known.Label(s.owner), r.Name, c.known.Label(c.stages[other].owner))
 		d.Related = []diag.Related{{Span: c.stages[other].Span, Message: "the other one is here"}}
 		d.Help = "give it a name of its own: refine_loop: {name: …}"
 	}
@@ -163,9 +163,9 @@ func camelCase(id string) string {
 	return b.String()
 }
 
-// ledgerAlone gives the rules of a refine loop that says nothing else: whether it goes on is up to its attempts, whatever
+// attemptsAlone gives the rules of a refine loop that says nothing else: whether it goes on is up to its attempts, whatever
 // they find.
-func ledgerAlone() *specs.Convergence {
+func attemptsAlone() *specs.Convergence {
 	off := &specs.Leaf[int]{Value: 0}
 	return &specs.Convergence{SameItem: off, Disputed: off, NoChange: &specs.Leaf[bool]{Value: false}}
 }
@@ -187,7 +187,7 @@ func (c *compiler) selfLoop(i int) {
 	} else if l := own.syn.Refine; l != nil {
 		out.MaxIterations = fixed.Pick(defaultRefineAttempts, l.MaxAttempts)
 		out.OnExhausted = fixed.PickWord(defaultOnExhausted, def.OnExhausted, l.OnExhausted)
-		out.Convergence = fixed.Convergence(ledgerAlone(), l.Convergence)
+		out.Convergence = fixed.Convergence(attemptsAlone(), l.Convergence)
 	}
 	out.Rerun = plan.Path
 	if own.node.Role == plan.Implementation || own.syn.Loop != nil || own.syn.Feedback != nil { // of which specs reports the latter
