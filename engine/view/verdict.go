@@ -113,8 +113,6 @@ func (r explainer) ruleText(s *stage, rule string) string {
 		return fmt.Sprintf(", an item was not fixed in %s in a row", count(max(c.SameItem, 1), "round"))
 	case feedback.ReasonDisputed:
 		return fmt.Sprintf(", the target disputed an item %s", count(max(c.Disputed, 1), "time"))
-	case feedback.ReasonAttemptFailed:
-		return ", the last attempt failed"
 	}
 	return ""
 }

@@ -14,12 +14,11 @@ import (
 // TestWhyNamesTheRule names the rule that ended a loop, the item and the round after it, for the review and for the run.
 func TestWhyNamesTheRule(t *testing.T) {
 	for rule, says := range map[string]string{
-		feedback.ReasonIterationCap:  "rule iteration_cap_reached, its iterations are used up (iteration 3 of 3): r.1 a.go:7 broken",
-		feedback.ReasonSameItem:      "rule same_item, an item was not fixed in 4 rounds in a row (iteration 3 of 3): r.1 a.go:7 broken",
-		feedback.ReasonDisputed:      "rule disputed, the target disputed an item 3 times (iteration 3 of 3): r.1 a.go:7 broken",
-		feedback.ReasonNoChange:      "rule no_change, the target left the workspace and its outputs as they were (iteration 3 of 3): r.1 a.go:7 broken",
-		feedback.ReasonAttemptFailed: "rule attempt_failed, the last attempt failed (iteration 3 of 3): r.1 a.go:7 broken",
-		"of a later version":         "rule of a later version (iteration 3 of 3): r.1 a.go:7 broken",
+		feedback.ReasonIterationCap: "rule iteration_cap_reached, its iterations are used up (iteration 3 of 3): r.1 a.go:7 broken",
+		feedback.ReasonSameItem:     "rule same_item, an item was not fixed in 4 rounds in a row (iteration 3 of 3): r.1 a.go:7 broken",
+		feedback.ReasonDisputed:     "rule disputed, the target disputed an item 3 times (iteration 3 of 3): r.1 a.go:7 broken",
+		feedback.ReasonNoChange:     "rule no_change, the target left the workspace and its outputs as they were (iteration 3 of 3): r.1 a.go:7 broken",
+		"of a later version":        "rule of a later version (iteration 3 of 3): r.1 a.go:7 broken",
 	} {
 		item := feedback.Item{ID: "r.1", Severity: feedback.Blocking, Status: feedback.Open, File: "a.go", Line: 7, Description: "broken", Sources: []string{"r"}}
 		routed := step.FeedbackRouted{Source: "r", Target: "t", Action: feedback.Escalate, Rule: rule, Iteration: 3, MaxIterations: 3, Items: []string{"r.1"}}
