@@ -39,7 +39,7 @@ func Sources() []Source {
 // IssueState is where the work on an issue stands when an envelope is handed over.
 type IssueState string
 
-// The states: implementing is the first dispatch of a stage in a run, feedback every later one.
+// The states, of which each source has one: implementing where it begins work, feedback where it sends work back.
 const (
 	IssueStateImplementing IssueState = "implementing"
 	IssueStateFeedback     IssueState = "feedback"
