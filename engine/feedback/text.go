@@ -89,9 +89,10 @@ func markdownText(s string) string {
 	return s
 }
 
-// markdownName is a name or path as it stands between "**": a star in it must not end the bold text.
+// markdownName is a name or path as it stands between "**": a star in it must not end the bold text, nor a backslash
+// take the escape off one, and nothing in it begins code, which would hide the end, or HTML.
 func markdownName(s string) string {
-	return strings.ReplaceAll(oneLine(s), "*", `\*`)
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "`", "\\`", "<", `\<`).Replace(oneLine(s))
 }
 
 // Place is where the item is, for people: "file:line", "file", "(no file)", or, of an item with a line alone,
