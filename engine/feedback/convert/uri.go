@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"fmt"
 	"path"
 	"strconv"
 	"strings"
@@ -65,6 +66,25 @@ func unescape(s string) string {
 		}
 		b.WriteByte('%')
 	}
+}
+
+// FileURI writes a file's path, with slashes, as a URI reference from which placeURI reads it: a colon in it begins
+// no scheme, and nothing begins a query or another host.
+func FileURI(file string) string {
+	const plain = "-._~/!$&'()*+,;=@"
+	var b strings.Builder
+	if strings.HasPrefix(file, "//") {
+		b.WriteString("/.")
+	}
+	for i := range len(file) {
+		c := file[i]
+		if c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' && c < 0x80 || strings.IndexByte(plain, c) >= 0 {
+			b.WriteByte(c)
+			continue
+		}
+		fmt.Fprintf(&b, "%%%02X", c)
+	}
+	return b.String()
 }
 
 // placeFile is place for reports whose tools name files from their folder, or from the root.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"net/url"
 	"regexp"
 
 	"example.com/pipe/engine/feedback"
@@ -110,7 +109,7 @@ func sarifResult(i *feedback.Item) result {
 	out := result{Level: level(i.Severity), Message: message{escapeLinks(i.Description)}}
 	if i.File != "" {
 		var at location
-		at.Physical.Artifact.URI, at.Physical.Artifact.Base = (&url.URL{Path: i.File}).String(), root
+		at.Physical.Artifact.URI, at.Physical.Artifact.Base = convert.FileURI(i.File), root
 		if i.Line > 0 {
 			at.Physical.Region = &region{i.Line}
 		}
