@@ -149,14 +149,15 @@ func (t *restoring) files(names []string) []string {
 	})
 }
 
-// restore does it: first what says which files are ignored, then what was added goes, then the rest comes back.
+// restore does it: first what says which files are ignored, and what git makes of their contents when it writes them,
+// then what was added goes, then the rest comes back.
 func (t *restoring) restore(ctx context.Context, diffs []difference) error {
 	var rules, added, changed []difference
 	for _, d := range diffs {
 		switch {
 		case d.was == modeModule || d.is == modeModule:
 			t.leave(d.name, "it is a submodule, or was one; check out in it what you want")
-		case path.Base(d.name) == ".gitignore":
+		case path.Base(d.name) == ".gitignore", path.Base(d.name) == ".gitattributes":
 			rules = append(rules, d)
 		case d.was == "":
 			added = append(added, d)

@@ -481,3 +481,39 @@ func TestRefName(t *testing.T) {
 		git(t, dir, "update-ref", recoveryRefs+"01RUN/"+numbered(name, 2), "HEAD")
 	}
 }
+
+// TestRestoreAttributes writes files by the attributes that held, not by those that the stage has set.
+func TestRestoreAttributes(t *testing.T) {
+	for name, was := range map[string]string{"changed": "* text\n", "removed": "* text eol=lf\n", "added": ""} {
+		t.Run(name, func(t *testing.T) {
+			dir := repo(t)
+			w := open(t, dir)
+			files := []string{filepath.Join(dir, "-first.txt"), filepath.Join(dir, "last.txt")}
+			for _, file := range files {
+				write(t, file, "one\ntwo\n")
+			}
+			attributes := filepath.Join(dir, ".gitattributes")
+			if was != "" {
+				write(t, attributes, was)
+			}
+			base := keep(t, w)
+			write(t, attributes, "* text eol=crlf\n")
+			if name == "removed" {
+				must(t, os.Remove(attributes))
+				write(t, filepath.Join(dir, "sub/.gitattributes"), "* text eol=crlf\n")
+			}
+			for _, file := range files {
+				write(t, file, "changed\n")
+			}
+			u, err := w.Restore(t.Context(), base.Hash, options(dir))
+			if err != nil || len(u.Left) > 0 {
+				t.Errorf("%+v, %v", u, err)
+			}
+			for _, file := range files {
+				if b, err := os.ReadFile(file); err != nil || string(b) != "one\ntwo\n" {
+					t.Errorf("%s holds %q, %v", file, b, err)
+				}
+			}
+		})
+	}
+}
