@@ -175,7 +175,7 @@ func (t *trial) unresolved(ctx context.Context, c *conflict) ([]string, error) {
 	if _, err := t.in(ctx, "add", "--update", "--", "."); err != nil {
 		return nil, err
 	}
-	_, err = t.in(ctx, "diff", "--cached", "--quiet")
+	_, err = t.in(ctx, "diff", "--cached", "--quiet", "--no-ext-diff")
 	switch {
 	case err == nil:
 		return c.paths, nil

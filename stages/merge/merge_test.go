@@ -536,3 +536,17 @@ func checkItems(t *testing.T, out stage.Outcome, want ...string) {
 		t.Errorf("items\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// TestMergeOptions: what the user's git is told to do at a merge into the branch does not keep it where it is.
+func TestMergeOptions(t *testing.T) {
+	kind := start(t, New)
+	for _, options := range []string{"--squash", "--no-commit --no-ff", "--autostash"} {
+		r := newRepo(t)
+		r.branch("feature", "new.txt", "new\n")
+		r.git("config", "branch.main.mergeOptions", options)
+		out := r.run(context.Background(), kind, r.call(config("feature", "main", "")...))
+		if out.Class != stage.OK || commitOf(out) == "" || commitOf(out) != r.git("rev-parse", "main") || r.git("status", "--porcelain") != "" {
+			t.Errorf("%s: %+v, main is %s", options, out, r.git("log", "-1", "--format=%H %s", "main"))
+		}
+	}
+}

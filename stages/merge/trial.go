@@ -210,7 +210,7 @@ func (t *trial) squash(ctx context.Context, from branch) (*conflict, error) {
 
 // commit commits what was merged of a branch. A branch that brings nothing makes no commit.
 func (t *trial) commit(ctx context.Context, from branch, message string) error {
-	_, err := t.in(ctx, "diff", "--cached", "--quiet")
+	_, err := t.in(ctx, "diff", "--cached", "--quiet", "--no-ext-diff")
 	if err == nil {
 		return t.note("%q brings nothing that %q does not have", from.name, t.into.name)
 	}
@@ -252,7 +252,8 @@ func (t *trial) land(ctx context.Context) error {
 		_, err = t.repo.Git(ctx, "update-ref", "-m", "merge", t.into.ref, t.head, t.into.commit)
 		return err
 	}
-	_, err = t.repo.Run(ctx, repository.Command{Args: []string{"merge", "--ff-only", "--quiet", "--no-progress", t.head}, Dir: t.here})
+	// A user's mergeOptions of the branch may say --squash, which would leave it where it is.
+	_, err = t.repo.Run(ctx, repository.Command{Args: []string{"merge", "--ff-only", "--no-squash", "--quiet", "--no-progress", t.head}, Dir: t.here})
 	return err
 }
 
