@@ -3,6 +3,7 @@ package gate
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"regexp"
@@ -32,22 +33,22 @@ const (
 
 // failure is the first line of a log that says what failed, and then the lines around it where there are any.
 // Without such a line it is the last line that is not blank. The log is read line by line; where it is gone, what
-// is still known of the output stands for it.
-func failure(log string, out *proc.Output, around int) string {
+// is still known of the output stands for it. Where the stage is stopped meanwhile, it is what was found by then.
+func failure(ctx context.Context, log string, out *proc.Output, around int) string {
 	f, err := script.OpenLog(log)
 	if err != nil {
-		return find(bytes.NewReader(append(append([]byte{}, out.Head...), out.Tail...)), around)
+		return find(ctx, bytes.NewReader(append(append([]byte{}, out.Head...), out.Tail...)), around)
 	}
 	defer f.Close()
-	return find(f, around)
+	return find(ctx, f, around)
 }
 
-func find(r io.Reader, around int) string {
+func find(ctx context.Context, r io.Reader, around int) string {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	var before, after, last []string // last is what stood before the last line that is not blank, and it
 	found := ""
-	for len(after) < around || found == "" {
-		line, err := readLine(lines)
+	for ctx.Err() == nil && (len(after) < around || found == "") {
+		line, err := readLine(ctx, lines)
 		switch {
 		case err != nil && line == "":
 		case found != "":
@@ -95,14 +96,14 @@ func excerpt(before []string, found string, after []string) string {
 
 // readLine gives the next line, of which only the beginning is kept, fit for a message. The error is that of the
 // end.
-func readLine(r *bufio.Reader) (string, error) {
+func readLine(ctx context.Context, r *bufio.Reader) (string, error) {
 	var kept []byte
 	for {
 		part, err := r.ReadSlice('\n')
 		if room := 8*lineLimit - len(kept); room > 0 {
 			kept = append(kept, part[:min(len(part), room)]...)
 		}
-		if errors.Is(err, bufio.ErrBufferFull) {
+		if errors.Is(err, bufio.ErrBufferFull) && ctx.Err() == nil {
 			continue
 		}
 		return script.Cut(script.Clean(strings.TrimRight(string(kept), "\r\n")), lineLimit), err

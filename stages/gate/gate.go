@@ -91,7 +91,7 @@ func (r runner) gate(ctx context.Context, call *stage.Call) (stage.Outcome, erro
 	}
 	return reject(out, &envelope.Diagnosis{Gate: &envelope.GateOutput{
 		Repo: repo, ArtifactPath: artifact(call, log),
-		Summary: failure(log, &res.Stdout, int(min(max(around, 0), maxLines))),
+		Summary: failure(ctx, log, &res.Stdout, int(min(max(around, 0), maxLines))),
 	}}), nil
 }
 

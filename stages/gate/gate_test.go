@@ -380,7 +380,7 @@ func FuzzFind(f *testing.F) {
 	f.Add([]byte("a\n\n b\n\n"), 0)
 	f.Fuzz(func(t *testing.T, log []byte, around int) {
 		around = min(max(around, 0), maxLines)
-		got := find(bytes.NewReader(log), around)
+		got := find(t.Context(), bytes.NewReader(log), around)
 		if !utf8.ValidString(got) || len(got) > summaryLimit+len("…") || strings.ContainsAny(got, "\x00\x1b\r") {
 			t.Errorf("%q", got)
 		}
