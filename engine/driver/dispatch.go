@@ -37,7 +37,12 @@ func (d *Driver) dispatch(work context.Context, s *step.StageStarted) {
 	d.start(work, s.Effect, "it carried out stage "+s.Stage, func(ctx context.Context) outcome {
 		began := d.opt.Now()
 		defer t.f.close()
-		ended, warning, err := t.carryOut(ctx, work)
+		var ended step.StageEnded
+		var warning string
+		err := d.crew.heads.Around(work, func() (err error) {
+			ended, warning, err = t.carryOut(ctx, work)
+			return err
+		})
 		if err == nil {
 			err = t.changedLines(work, &ended)
 		}

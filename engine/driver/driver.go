@@ -14,9 +14,11 @@ import (
 	"example.com/pipe/engine/journal"
 	"example.com/pipe/engine/machine"
 	"example.com/pipe/engine/plan"
+	"example.com/pipe/engine/rollback"
 	"example.com/pipe/engine/stage"
 	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/workspace"
+	"example.com/pipe/engine/workspace/undo"
 )
 
 // Journal takes the steps of the machine. Append is durable when it returns.
@@ -70,6 +72,7 @@ type Driver struct {
 type crew struct {
 	sync.WaitGroup
 	outcomes chan outcome
+	heads    *undo.Heads   // for rollbacks that revert commits; nil: there are none
 	telling  int           // scripts that tell of an escalation and have not ended; the loop's
 	quit     chan struct{} // closed when outcomes are read no more
 }
@@ -112,6 +115,9 @@ func New(opt Options) *Driver {
 			return filepath.Join(opt.Dir, FolderOf(stage, iteration, attempt), ownFileName)
 		},
 	})
+	if opt.Workspace.Git() && hasRollback(&opt.Plan.Graph, plan.GitRevert) {
+		d.crew.heads = undo.NewHeads(undo.In(opt.Workspace), filepath.Join(opt.Dir, rollback.RecoveryDir))
+	}
 	d.leaveOut(append(reportPaths(&opt.Plan.Graph), opt.Exclude...))
 	return d
 }

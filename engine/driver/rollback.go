@@ -55,7 +55,11 @@ func (d *Driver) rollBack(work context.Context, e step.Rollback) {
 		Script: d.kinds[scriptKind], Environ: d.env,
 	}
 	d.start(work, e.Started.Effect, "it undid stage "+e.Started.Stage, func(ctx context.Context) outcome {
-		out, err := undoStage(ctx, r)
+		var out step.RolledBack
+		err := d.crew.heads.Around(work, func() (err error) {
+			out, err = undoStage(ctx, r)
+			return err
+		})
 		if err != nil {
 			return outcome{err: fmt.Errorf("undoing stage %q: %w", e.Started.Stage, err)}
 		}
@@ -94,7 +98,7 @@ func undoStage(ctx context.Context, r *rollback.Rollback) (out step.RolledBack, 
 
 // letGo gives up what was kept for rollbacks, once the run is over.
 func (d *Driver) letGo(ctx context.Context) {
-	if !keepsTrees(&d.opt.Plan.Graph) || !d.opt.Machine.Status().Ended() {
+	if !hasRollback(&d.opt.Plan.Graph, plan.FileRestore) || !d.opt.Machine.Status().Ended() {
 		return
 	}
 	if err := undo.In(d.opt.Workspace).Release(ctx, d.info.Run); err != nil {
@@ -102,9 +106,9 @@ func (d *Driver) letGo(ctx context.Context) {
 	}
 }
 
-// keepsTrees reports whether a stage of a graph has a rollback that goes back to a tree.
-func keepsTrees(g *plan.Graph) bool {
+// hasRollback reports whether a stage of a graph has a rollback with this strategy.
+func hasRollback(g *plan.Graph, s plan.RollbackStrategy) bool {
 	return slices.ContainsFunc(g.Nodes, func(n plan.Node) bool {
-		return n.Rollback != nil && n.Rollback.Strategy == plan.FileRestore || n.Body != nil && keepsTrees(n.Body)
+		return n.Rollback != nil && n.Rollback.Strategy == s || n.Body != nil && hasRollback(n.Body, s)
 	})
 }

@@ -28,6 +28,10 @@ import (
 // Scratch is the name of the scratch folder in the folder of a try, and of a script.
 const Scratch = "scratch"
 
+// RecoveryDir is the name of the folder of a run in which is noted what rollbacks must know, and where there is no git,
+// what they overwrote.
+const RecoveryDir = "recovery"
+
 // Rollback is one that is to be carried out.
 type Rollback struct {
 	Run     step.RunInfo
@@ -85,7 +89,7 @@ func (u *Rollback) Undo(ctx context.Context) (step.RolledBack, error) {
 
 func (u *Rollback) options() undo.Options {
 	return undo.Options{Run: u.Run.Run, Stage: u.Started.Stage, Exclude: u.Exclude,
-		Copies: filepath.Join(u.Dir, "recovery")}
+		Copies: filepath.Join(u.Dir, RecoveryDir)}
 }
 
 // recovered says where what was there before is, and how to have it back.

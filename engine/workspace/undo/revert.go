@@ -23,7 +23,8 @@ type Reverted struct {
 // Revert reverts all commits that were made on what is checked out since a commit was, "" for none, by one new
 // commit: its tree is that of the old one, so that nothing can go wrong between the commits, merges included. Files
 // that are not committed stay as they are; where the reverted commits touch one of them, nothing is done
-// (ErrConflict). What is not committed is saved first in any case. No hook runs, no editor, and nothing is signed.
+// (ErrConflict); and so it is where commits among them were not made while something of the run worked, see Heads. What
+// is not committed is saved first in any case. No hook runs, no editor, and nothing is signed.
 func (w *Workspace) Revert(ctx context.Context, since string, opt Options) (Reverted, error) {
 	if !w.Git() {
 		return Reverted{}, fmt.Errorf("%w: %q is no git work tree", ErrConflict, w.Root)
@@ -48,6 +49,9 @@ func (w *Workspace) revert(ctx context.Context, x *workspace.Index, since string
 	tree, commits, err := between(ctx, x, since, head)
 	if err != nil || tree == headTree {
 		return r, err // it was done before
+	}
+	if err := w.ownCommits(ctx, x, since, head, opt); err != nil {
+		return r, err
 	}
 	if r.Recovery, err = w.Save(ctx, opt); err != nil {
 		return r, err
