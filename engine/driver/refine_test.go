@@ -268,7 +268,7 @@ func TestFeedbackFileInTheWay(t *testing.T) {
 func TestFeedbackFileIsNoWork(t *testing.T) {
 	for name, file := range map[string]string{"a name": "notes/f.md", "an expression": "notes/${{ run.task_id }}.md"} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, refined("feedback_file: "+file, `
+			w := newWorld(t, refined("convergence: {no_change: true}\nfeedback_file: "+file, `
 echo "file=x" > "$PIPE_OUTPUT"
 mkdir -p notes
 echo done >> "$PIPE_FEEDBACK_FILE"`, `echo '{"status": "FAIL", "summary": "bad"}' > "$PIPE_FEEDBACK"`))

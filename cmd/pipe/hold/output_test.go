@@ -16,8 +16,10 @@ const most = 100 << 10
 
 // TestMuchOutput has a stage print 1 GB, as lines and as one line, and a review print a report of 24 MB whose
 // one finding comes last. None of it is held in memory, neither by the run nor by who looks at it.
+//
+// It runs by itself: the system counts as a process's memory what its parent had when it started it, and that is all
+// that tests beside it hold.
 func TestMuchOutput(t *testing.T) {
-	t.Parallel()
 	p := newRun(t, `
 stages:
   - id: noisy

@@ -120,7 +120,7 @@ func (p *place) cmd(args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(p.program, "pipe"), args...)
 	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), "PATH="+p.program+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"USER=anna", "GIT_CEILING_DIRECTORIES="+filepath.Dir(p.dir))
+		"USER=anna", "HOSTNAME=laptop", "GIT_CEILING_DIRECTORIES="+filepath.Dir(p.dir))
 	cmd.Env = append(cmd.Env, p.env...)
 	cmd.WaitDelay = 30 * time.Second
 	return cmd

@@ -86,13 +86,13 @@ stages:
 	p.says(p.want(1, "approve", "last", "gate"), "refused the answer", "gate")
 	p.want(4, "decide", "last", "refer-back", "--note", "again", "--resume")
 	r := p.want(1, "decide", "last", "override", "--reason", "fine", "--id", "x1")
-	p.says(r, `refused the answer: the escalation "x1" is not open any more, anna decided it: refer-back; open: x2 (review)`)
+	p.says(r, `refused the answer: the escalation "x1" is not open any more, anna@laptop decided it: refer-back; open: x2 (review)`)
 	if s := p.show(); s.Escalation == nil || s.Escalation.ID != "x2" {
 		t.Errorf("the late answer changed what is open: %+v", s)
 	}
 	p.want(0, "decide", "last", "override", "--reason", "fine", "--id", "x2")
 	p.says(p.want(1, "decide", "last", "override", "--reason", "fine", "--id", "x2", "--by", "bob"),
-		`refused the answer: the escalation "x2" is not open any more, anna decided it: override; no escalation is open`)
+		`refused the answer: the escalation "x2" is not open any more, anna@laptop decided it: override; no escalation is open`)
 	p.says(p.want(1, "decide", "last", "retry", "--id", "x7"), "refused the answer")
 	p.want(4, "resume", "last")
 	p.want(0, "approve", "last", "--resume")
