@@ -66,7 +66,7 @@ var approvalKeys = []key[Approval]{
 			})
 			switch {
 			case !ok && read.IsString(n):
-				(*r.Diags)[len(*r.Diags)-1].Help = "write it as a list: approvers: [" + read.Short(n.Value) + "]"
+				r.Advise("write it as a list: approvers: [" + read.Short(n.Value) + "]")
 			case ok && len(n.Content) == 0:
 				r.Diags.Errorf(read.CodeValue, r.Doc.Span(n), `"approvers" is empty; nobody could answer`).Help = "without the key anybody may"
 			}
@@ -86,7 +86,7 @@ var approvalKeys = []key[Approval]{
 			if n.Kind != yaml.MappingNode {
 				a.OnReject = r.Word(n, `"on_reject"`)
 				if a.OnReject == nil && read.IsString(n) {
-					(*r.Diags)[len(*r.Diags)-1].Help = "to send work back name a stage: on_reject: {target_stage: ID}"
+					r.Advise("to send work back name a stage: on_reject: {target_stage: ID}")
 				}
 				return
 			}

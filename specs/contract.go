@@ -106,7 +106,7 @@ func (r *reader) contractVersion(n *yaml.Node) *Leaf[string] {
 		return &Leaf[string]{Value: n.Value, Span: r.Doc.Span(n)}
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!float":
 		r.WrongKind(n, what, want)
-		(*r.Diags)[len(*r.Diags)-1].Help = "quote it: version: " + document.Quote(read.Short(n.Value))
+		r.Advise("quote it: version: " + document.Quote(read.Short(n.Value)))
 		return nil
 	case read.IsNull(n), n.Kind != yaml.ScalarNode:
 		r.WrongKind(n, what, want)
@@ -127,14 +127,14 @@ func (r *reader) schema(n *yaml.Node, name, of string) *Schema {
 			}
 		})
 		if !ok && n.Kind == yaml.MappingNode && len(n.Content) >= 2 {
-			(*r.Diags)[len(*r.Diags)-1].Help = fmt.Sprintf("write an entry for each: - {name: %s, type: string}", read.Short(n.Content[0].Value))
+			r.Advise(fmt.Sprintf("write an entry for each: - {name: %s, type: string}", read.Short(n.Content[0].Value)))
 		}
 		return out
 	}
 	_, ok := readKeys(r, n, `"`+name+`"`, schemaTable(list), s)
 	if !ok {
 		if n.Kind == yaml.SequenceNode {
-			(*r.Diags)[len(*r.Diags)-1].Help = "put the list under required or optional"
+			r.Advise("put the list under required or optional")
 		}
 		return nil
 	}
@@ -156,7 +156,7 @@ func (r *reader) schemaEntry(n *yaml.Node, what, of string, required bool) *Para
 	if n.Kind != yaml.MappingNode {
 		r.WrongKind(n, "an entry of "+what, "a mapping with a name and a type")
 		if read.IsString(n) && read.BareName.MatchString(n.Value) {
-			(*r.Diags)[len(*r.Diags)-1].Help = "write - {name: " + n.Value + ", type: string}, with the type that it has"
+			r.Advise("write - {name: " + n.Value + ", type: string}, with the type that it has")
 		}
 		return nil
 	}

@@ -24,7 +24,7 @@ func (r *reader) convergence(n *yaml.Node) *Convergence {
 	c := &Convergence{Span: r.Doc.Whole(n)}
 	if _, ok := readKeys(r, n, `"convergence"`, convergenceKeys, c); !ok {
 		if n.Kind == yaml.ScalarNode && !read.IsNull(n) {
-			(*r.Diags)[len(*r.Diags)-1].Help = "each rule is switched off by itself: convergence: {same_item: false, disputed: false, no_change: false}"
+			r.Advise("each rule is switched off by itself: convergence: {same_item: false, disputed: false, no_change: false}")
 		}
 		return nil
 	}
@@ -50,7 +50,7 @@ func (r *reader) limit(n *yaml.Node, what string, low int64) *Leaf[int] {
 	}
 	l := r.Integer(n, what, low, math.MaxInt32)
 	if l == nil {
-		(*r.Diags)[len(*r.Diags)-1].Help = "write false to switch the rule off"
+		r.Advise("write false to switch the rule off")
 	}
 	return l
 }

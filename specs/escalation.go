@@ -41,7 +41,7 @@ var escalationKeys = []key[Escalation]{
 				fs, ok := readKeys(r, n, `an entry of "notify"`, notifyKeys, p)
 				switch {
 				case !ok && read.IsString(n):
-					(*r.Diags)[len(*r.Diags)-1].Help = "write it as a script to run: {run: " + document.Quote(read.Short(n.Value)) + "}"
+					r.Advise("write it as a script to run: {run: " + document.Quote(read.Short(n.Value)) + "}")
 				case !ok:
 				case !has(fs, "run"):
 					r.Missing(n, r.Doc.Span(n), `an entry of "notify"`, "run", "give the script that tells somebody: run: ./notify.sh")

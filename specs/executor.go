@@ -50,7 +50,7 @@ func (r *reader) executor(n *yaml.Node, s *Stage, fs []field, what string, keys 
 		}
 	}
 	if own == nil {
-		r.noExecutor(n, fs, what, len(keys) == len(stepExecutors))
+		r.noExecutor(n, fs, what, !slices.Contains(keys, "refine_loop"))
 	}
 	for _, c := range companions {
 		f := find(fs, c.name)
@@ -115,12 +115,14 @@ func (r *reader) noReview(fs []field, what string) {
 	}
 }
 
-// noExecutor reports a stage that does not say what it runs.
+// noExecutor reports a stage, or a step of a refine loop, that does not say what it runs.
 func (r *reader) noExecutor(n *yaml.Node, fs []field, what string, step bool) {
 	switch {
 	case meantExecutor(fs):
 	case has(fs, "prompt") || has(fs, "prompt_file"):
 		r.Missing(n, r.Doc.Span(n), what, "agent", "a prompt goes with an agent: add agent: NAME")
+	case step && has(fs, "with"):
+		r.Missing(n, r.Doc.Span(find(fs, "with").Key), what, "uses", `"with" goes with a kind or a plugin, uses: NAME`)
 	case has(fs, "with"):
 		r.Missing(n, r.Doc.Span(find(fs, "with").Key), what, "uses", `"with" goes with a kind or a plugin, uses: NAME, or with a pipeline, pipeline: NAME`)
 	case step && (has(fs, "pipeline") || has(fs, "refine_loop")): // as an unknown key

@@ -105,7 +105,7 @@ func (r *reader) program(n *yaml.Node) (words []Leaf[string]) {
 	case ok && len(words) > 0 && words[0].Value == "":
 		r.Diags.Errorf(read.CodeValue, words[0].Span, `the program in "command" is empty`)
 	case !ok && read.IsString(n):
-		(*r.Diags)[len(*r.Diags)-1].Help = "write it as a list: command: [" + commandList(n.Value) + "]"
+		r.Advise("write it as a list: command: [" + commandList(n.Value) + "]")
 	}
 	return words
 }
@@ -137,7 +137,7 @@ func (r *reader) command(name Leaf[string], n *yaml.Node) *Command {
 	both := commandForm{f: Feedback{Span: r.Doc.Whole(n)}}
 	fs, ok := readKeys(r, n, what, commandKeys, &both)
 	if !ok {
-		(*r.Diags)[len(*r.Diags)-1].Help = "write it as a script, or as a mapping: {run: go test -json ./..., format: go-test}"
+		r.Advise("write it as a script, or as a mapping: {run: go test -json ./..., format: go-test}")
 		return c
 	}
 	c.Run, c.Span.End = both.run, both.f.Span.End

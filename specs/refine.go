@@ -56,7 +56,7 @@ func (r *reader) step(f *field, keys []key[Stage]) *Stage {
 	fs, ok := readKeys(r, n, what, keys, s)
 	switch {
 	case !ok && read.IsString(n):
-		(*r.Diags)[len(*r.Diags)-1].Help = "write what runs as in a stage: " + f.Name + ": {run: …}, or {agent: …, prompt: …}"
+		r.Advise("write what runs as in a stage: " + f.Name + ": {run: …}, or {agent: …, prompt: …}")
 		return nil
 	case !ok:
 		return nil

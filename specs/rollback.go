@@ -28,7 +28,7 @@ func (r *reader) rollback(n *yaml.Node) *Rollback {
 	fs, ok := readKeys(r, n, what, rollbackKeys, b)
 	if !ok {
 		if read.IsString(n) {
-			(*r.Diags)[len(*r.Diags)-1].Help = "write rollback: {strategy: " + read.Short(n.Value) + "}"
+			r.Advise("write rollback: {strategy: " + read.Short(n.Value) + "}")
 		}
 		return nil
 	}

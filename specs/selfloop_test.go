@@ -21,6 +21,7 @@ func TestSelfLoopSlips(t *testing.T) {
 		"refine_loop: {create: {pipeline: p}, validate: {run: ls}}":                        `unknown key "pipeline" in "create" of "refine_loop"`,
 		"refine_loop: {create: {run: ls}, validate: {uses: approval}}":                     "let a stage behind it be the approval",
 		"refine_loop: {create: {run: ls}, validate: {agent: a}}":                           `say what the agent is to do`,
+		"refine_loop: {create: {with: {n: 1}}, validate: {run: ls}}":                       "goes with a kind or a plugin, uses: NAME\n",
 		"refine_loop: {create: {run: ls}, validate: {run: ls}}, prompt: x":                 "it goes into create or validate",
 		"refine_loop: {create: {run: ls, agent: a, prompt: x}, validate: {run: ls}}":       "one thing is run: run, agent, command or uses",
 		"refine_loop: {create: {run: ls}, validate: {run: ls}}, feedback: {format: items}": "goes back to create",

@@ -44,7 +44,7 @@ func (r *reader) needs(n *yaml.Node) *Needs {
 	})
 	if !ok {
 		if read.IsString(n) && read.StageID.MatchString(n.Value) {
-			(*r.Diags)[len(*r.Diags)-1].Help = "write needs: [" + n.Value + "]"
+			r.Advise("write needs: [" + n.Value + "]")
 		}
 		return nil
 	}
@@ -152,7 +152,7 @@ func (r *reader) severities(n *yaml.Node) []*Severity {
 	fs, ok := r.Fields(n, `"severity" of "feedback"`)
 	if !ok {
 		if read.IsString(n) {
-			(*r.Diags)[len(*r.Diags)-1].Help = "say what a word of the tool means: severity: {warning: blocking}"
+			r.Advise("say what a word of the tool means: severity: {warning: blocking}")
 		}
 		return nil
 	}
@@ -203,8 +203,7 @@ func (r *reader) forEach(n *yaml.Node) *ForEach {
 	fs, ok := readKeys(r, n, `"for_each"`, forEachKeys, f)
 	switch {
 	case !ok && (read.IsString(n) || n.Kind == yaml.SequenceNode):
-		last := &(*r.Diags)[len(*r.Diags)-1]
-		last.Help = "write for_each: {items: …}, with an expression that gives a list, or a list"
+		r.Advise("write for_each: {items: …}, with an expression that gives a list, or a list")
 		return nil
 	case !ok:
 		return nil
@@ -249,7 +248,7 @@ func (r *reader) globs(n *yaml.Node) *Globs {
 	switch {
 	case !ok:
 		if read.IsString(n) {
-			(*r.Diags)[len(*r.Diags)-1].Help = "write it as a list: allowed_paths: [" + document.Quote(read.Short(n.Value)) + "]"
+			r.Advise("write it as a list: allowed_paths: [" + document.Quote(read.Short(n.Value)) + "]")
 		}
 		return nil
 	case len(n.Content) == 0:

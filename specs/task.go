@@ -52,7 +52,7 @@ var taskKeys = []key[Task]{
 				}
 			})
 			if !ok && read.IsString(n) {
-				(*r.Diags)[len(*r.Diags)-1].Help = "write it as a list: repos: [" + read.Short(n.Value) + "]"
+				r.Advise("write it as a list: repos: [" + read.Short(n.Value) + "]")
 			}
 		}},
 }

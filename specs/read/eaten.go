@@ -155,7 +155,7 @@ func (r *Reader) EatenTemplate(n *yaml.Node, what string) bool {
 		return false
 	}
 	r.WrongKind(n, what, "text")
-	(*r.Diags)[len(*r.Diags)-1].Help = "an expression in text is written \"${{ }}\", with the dollar sign"
+	r.Advise("an expression in text is written \"${{ }}\", with the dollar sign")
 	return true
 }
 

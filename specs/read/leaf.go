@@ -30,8 +30,7 @@ func (r *Reader) Text(n *yaml.Node, what string) *source.Scalar {
 		return nil
 	case n.Kind == yaml.ScalarNode && !IsString(n) && !IsNull(n):
 		r.WrongKind(n, what, "text")
-		last := &(*r.Diags)[len(*r.Diags)-1]
-		last.Help = "quote it: " + document.Quote(Short(n.Value))
+		r.Advise("quote it: " + document.Quote(Short(n.Value)))
 		return nil
 	case !IsString(n):
 		if !r.EatenTemplate(n, what) {

@@ -278,6 +278,9 @@ func (r *Reader) Missing(at *yaml.Node, span source.Span, what, key, help string
 	r.Diags.Errorf(CodeMissingKey, span, "%s has no %q; it is required", what, key).Help = help
 }
 
+// Advise says what to do about what was reported last.
+func (r *Reader) Advise(help string) { (*r.Diags)[len(*r.Diags)-1].Help = help }
+
 // Unknown reports a key of the mapping n that is none, with the nearest one and all there are.
 func (r *Reader) Unknown(n *yaml.Node, f Field, what string, keys []string) {
 	msg := fmt.Sprintf("unknown key %q in %s", Short(f.Name), what)

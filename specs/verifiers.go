@@ -37,7 +37,7 @@ func (r *reader) verifiers(n *yaml.Node) *Verifiers {
 	default:
 		r.WrongKind(n, `"verifiers"`, "a list of commands, or a mapping that holds them")
 		if read.IsString(n) {
-			(*r.Diags)[len(*r.Diags)-1].Help = "write verifiers: [{name: …, run: …}]"
+			r.Advise("write verifiers: [{name: …, run: …}]")
 		}
 		return nil
 	}
@@ -46,7 +46,7 @@ func (r *reader) verifiers(n *yaml.Node) *Verifiers {
 	case !ok:
 		return nil
 	case !has(fs, "commands") && has(fs, "run"):
-		(*r.Diags)[len(*r.Diags)-1].Help = "one command is a list too: verifiers: [{name: …, run: …}]"
+		r.Advise("one command is a list too: verifiers: [{name: …, run: …}]")
 	case !has(fs, "commands"):
 		r.Missing(n, r.Doc.Span(n), `"verifiers"`, "commands", "give the commands that look at what the stage did: commands: [{name: …, run: …}]")
 	}
@@ -61,7 +61,7 @@ func (r *reader) verifierList(n *yaml.Node, what string, v *Verifiers) {
 		fs, ok := readKeys(r, n, entry, verifierKeys, c)
 		switch {
 		case !ok && read.IsString(n):
-			(*r.Diags)[len(*r.Diags)-1].Help = "give the command a name, by which its findings are known: {name: …, run: …}"
+			r.Advise("give the command a name, by which its findings are known: {name: …, run: …}")
 			return
 		case !ok:
 			return
