@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -135,31 +134,47 @@ func headsNotes(copies string) ([]headsNote, error) {
 	return notes, nil
 }
 
-// ownCommits refuses to revert what is not the run's: where another branch is checked out than when it worked last, and
-// where one of the commits that would go came while nothing of the run worked, or nobody knows how since the engine was
-// killed.
-func (w *Workspace) ownCommits(ctx context.Context, x *workspace.Index, since, head string, opt Options) error {
-	notes, err := headsNotes(opt.Copies)
+// history is what was noted, and what is checked out now.
+type history struct {
+	notes []headsNote
+	now   headsNote
+}
+
+// history gives that of a run; nothing where nothing was noted.
+func (w *Workspace) history(ctx context.Context, copies string) (*history, error) {
+	notes, err := headsNotes(copies)
 	if err != nil || len(notes) == 0 {
-		return err
+		return &history{}, err
 	}
 	now, err := w.checkedOut(ctx)
-	if err != nil {
-		return err
-	}
-	for _, last := range slices.Backward(notes) {
-		if last.Ends && last.Branch != now.Branch {
-			return fmt.Errorf("%w: %s is checked out, and when the run worked last it was %s; check that out, then use git revert%s",
-				ErrConflict, now.shown(), last.shown(), span(since))
+	return &history{append(notes, now), now}, err
+}
+
+// sameBranch refuses to revert on another branch than the run made commits on: somebody checked it out meanwhile.
+func (h *history) sameBranch(since string) error {
+	made := false
+	for i := 1; i < len(h.notes); i++ {
+		from, to := h.notes[i-1], h.notes[i]
+		switch {
+		case isOwn(from, to):
+			made = made || from.Commit != to.Commit
+		case made && from.Branch != to.Branch && from.Branch != h.now.Branch:
+			return fmt.Errorf("%w: %s is checked out, and the run worked on %s; check that out, then use git revert%s",
+				ErrConflict, h.now.shown(), from.shown(), span(since))
 		}
-		if last.Ends {
-			break
-		}
 	}
-	notes = append(notes, now)
-	for i := 1; i < len(notes); i++ {
-		from, to := notes[i-1], notes[i]
-		if own := !from.Ends && to.Ends; own || to.Commit == "" || from.Commit == to.Commit {
+	return nil
+}
+
+// isOwn reports whether what is between two notes was done while the run worked.
+func isOwn(from, to headsNote) bool { return !from.Ends && to.Ends }
+
+// ownCommits refuses where one of the commits that would go came while nothing of the run worked, or nobody knows how
+// since the engine was killed.
+func (h *history) ownCommits(ctx context.Context, x *workspace.Index, since, head string) error {
+	for i := 1; i < len(h.notes); i++ {
+		from, to := h.notes[i-1], h.notes[i]
+		if isOwn(from, to) || to.Commit == "" || from.Commit == to.Commit {
 			continue
 		}
 		foreign, err := cameBy(ctx, x, from.Commit, to.Commit, since, head)

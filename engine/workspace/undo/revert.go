@@ -43,14 +43,21 @@ func (w *Workspace) revert(ctx context.Context, x *workspace.Index, since string
 	if err != nil {
 		return r, err
 	}
-	if r.Recovery, err = w.recovery(ctx, opt); err != nil || head == since {
+	if r.Recovery, err = w.recovery(ctx, opt); err != nil {
+		return r, err
+	}
+	was, err := w.history(ctx, opt.Copies)
+	if err == nil {
+		err = was.sameBranch(since)
+	}
+	if err != nil || head == since {
 		return r, err
 	}
 	tree, commits, err := between(ctx, x, since, head)
 	if err != nil || tree == headTree {
 		return r, err // it was done before
 	}
-	if err := w.ownCommits(ctx, x, since, head, opt); err != nil {
+	if err := was.ownCommits(ctx, x, since, head); err != nil {
 		return r, err
 	}
 	if r.Recovery, err = w.Save(ctx, opt); err != nil {
