@@ -204,8 +204,7 @@ func (w *Files) writeFeedback() error {
 		w.log.Reset()
 	}
 	if len(w.touched) > 0 || w.refine.hasTodo() {
-		// A stage may have cleared it away; that is no reason to stop the run.
-		if err := os.Mkdir(filepath.Join(w.dir, SessionDir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := ownFolder(filepath.Join(w.dir, SessionDir)); err != nil {
 			return w.failed(SessionDir, err)
 		}
 	}
@@ -313,6 +312,22 @@ func appendFile(name string, data []byte) error {
 	}
 	_, err = f.Write(data)
 	return errors.Join(err, f.Close())
+}
+
+// ownFolder makes a folder anew that a stage has cleared away, or put something else in the place of, a link to a folder
+// elsewhere: neither is a reason to stop the run, nor to write there.
+func ownFolder(name string) error {
+	info, err := os.Lstat(name)
+	if err == nil && info.IsDir() {
+		return nil
+	}
+	if err == nil {
+		err = os.Remove(name)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Mkdir(name, 0o700)
 }
 
 // errNotOurs says that a file is not one that was made under its name.
