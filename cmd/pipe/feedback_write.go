@@ -108,8 +108,8 @@ func (o *feedbackWriteOptions) target(root string) (string, error) {
 		if err != nil || !filepath.IsLocal(rel) || rel == "." {
 			return "", usagef("%q is not a file of the project %q", o.file, root)
 		}
-		if first, _, _ := strings.Cut(filepath.ToSlash(rel), "/"); first == ".git" || first == workspace.StateDir {
-			return "", usagef("%q lies in %s, where no feedback file may be", o.file, first)
+		if reserved := workspace.Reserved(filepath.ToSlash(rel)); reserved != "" {
+			return "", usagef("%q lies in %s, where no feedback file may be", o.file, reserved)
 		}
 		return filepath.ToSlash(rel), nil
 	}

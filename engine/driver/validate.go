@@ -67,7 +67,7 @@ func (t *try) clearFeedbackFile() (*step.StageEnded, error) {
 // whyNoFeedbackFile says why no feedback file may have this name; "" if one may.
 func whyNoFeedbackFile(name string) string {
 	clean := path.Clean(name)
-	first, _, _ := strings.Cut(clean, "/")
+	reserved := workspace.Reserved(clean)
 	switch {
 	case strings.ContainsRune(name, 0):
 		return "holds a zero byte, which no file's name does"
@@ -75,8 +75,8 @@ func whyNoFeedbackFile(name string) string {
 		return "must lie in the workspace"
 	case clean == "." || strings.HasSuffix(name, "/"):
 		return "must name a file"
-	case first == ".git" || first == ".pipe":
-		return fmt.Sprintf("must not lie in %s", first)
+	case reserved != "":
+		return fmt.Sprintf("must not lie in %s", reserved)
 	}
 	return ""
 }

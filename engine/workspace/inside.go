@@ -55,6 +55,19 @@ func local(rel string) bool {
 	return true
 }
 
+// Reserved gives the first part of a relative path, with slashes, below which nobody else writes: the folder of a git
+// repository, wherever it lies, and ours; "" for none. File systems that ignore case have them by other spellings too.
+func Reserved(rel string) string {
+	first := true
+	for part := range strings.SplitSeq(rel, "/") {
+		if strings.EqualFold(part, ".git") || first && strings.EqualFold(part, StateDir) {
+			return part
+		}
+		first = false
+	}
+	return ""
+}
+
 // OpenInside opens a regular file below root for reading. No component of rel, which has slashes, may be
 // ".." or a symbolic link (ErrOutside), and no pipe, device or folder is opened (ErrNotRegular): it never
 // blocks. Whatever is swapped meanwhile, the file that is returned lies below root.
