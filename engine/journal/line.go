@@ -95,21 +95,28 @@ func appendBody(b []byte, l Line) ([]byte, error) {
 	return append(b, ']'), nil
 }
 
+// unpack reads a line without its closing brace into env, and what lies in a blob over it; sum and size are where env has
+// the blob's.
+func unpack(body []byte, env any, sum *string, size *int64, blob func(sum string, size int64) ([]byte, error)) error {
+	if err := json.Unmarshal(append(body[:len(body):len(body)], '}'), env); err != nil || *sum == "" {
+		return err
+	}
+	text, err := blob(*sum, *size)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, env); err != nil {
+		return fmt.Errorf("blob %q: %w", *sum, err)
+	}
+	return nil
+}
+
 // decode reads a step's line, body without sum and closing brace; blob gives the bytes of a blob. All its
 // errors mean that the line was written by somebody else or another version, since its sum was right.
 func decode(body []byte, blob func(sum string, size int64) ([]byte, error)) (Line, error) {
 	var env envelope
-	if err := json.Unmarshal(append(body[:len(body):len(body)], '}'), &env); err != nil {
+	if err := unpack(body, &env, &env.Blob, &env.Size, blob); err != nil {
 		return Line{}, err
-	}
-	if env.Blob != "" {
-		text, err := blob(env.Blob, env.Size)
-		if err != nil {
-			return Line{}, err
-		}
-		if err := json.Unmarshal(text, &env); err != nil {
-			return Line{}, fmt.Errorf("blob %q: %w", env.Blob, err)
-		}
 	}
 	l := Line{V: env.V, Seq: env.Seq, At: env.At}
 	var err error

@@ -3,7 +3,6 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"example.com/pipe/engine/step"
@@ -77,17 +76,8 @@ type linesOf struct {
 // decodeTypes reads of a step's line what is asked for; its Records are nil where there is nothing.
 func decodeTypes(body []byte, types *Types, blob func(sum string, size int64) ([]byte, error)) (Line, error) {
 	var env linesOf
-	if err := json.Unmarshal(append(body[:len(body):len(body)], '}'), &env); err != nil {
+	if err := unpack(body, &env, &env.Blob, &env.Size, blob); err != nil {
 		return Line{}, err
-	}
-	if env.Blob != "" {
-		text, err := blob(env.Blob, env.Size)
-		if err != nil {
-			return Line{}, err
-		}
-		if err := json.Unmarshal(text, &env); err != nil {
-			return Line{}, fmt.Errorf("blob %q: %w", env.Blob, err)
-		}
 	}
 	records, err := types.records(env.Records)
 	return Line{V: Version, Seq: env.Seq, At: env.At, Records: records}, err
