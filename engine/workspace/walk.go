@@ -110,7 +110,7 @@ func manifestEntry(ctx context.Context, root *os.Root, name string, out *exclusi
 			return "", unlessGone(err)
 		}
 		defer f.Close()
-		if _, err := io.Copy(h, &reader{ctx: ctx, r: f}); err != nil {
+		if _, err := io.Copy(h, Until(ctx, f)); err != nil {
 			return "", err
 		}
 	default:
@@ -126,7 +126,9 @@ func unlessGone(err error) error {
 	return err
 }
 
-// reader ends with the context, also in the midst of a huge file. It lives no longer than one copy.
+// Until gives what r holds, until the context is done: also in the midst of a huge file. It lives no longer than one copy.
+func Until(ctx context.Context, r io.Reader) io.Reader { return &reader{ctx, r} }
+
 type reader struct {
 	ctx context.Context
 	r   io.Reader

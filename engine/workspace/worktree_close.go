@@ -54,7 +54,7 @@ func (t *Worktree) clear(ctx context.Context) error {
 	}
 	switch err := os.Rename(t.Path, old); {
 	case err == nil:
-		if err := syncFolder(filepath.Dir(old)); err != nil {
+		if err := SyncFolder(filepath.Dir(old)); err != nil {
 			return err
 		}
 		if err := removeAll(old); err != nil {
@@ -90,7 +90,8 @@ func removeAll(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-func syncFolder(dir string) error {
+// SyncFolder makes the names in a folder durable, where the file system can.
+func SyncFolder(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		return err

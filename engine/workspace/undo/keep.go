@@ -191,7 +191,7 @@ func (w *Workspace) keepFile(ctx context.Context, root *os.Root, name string, en
 			return changedMeanwhile(err)
 		}
 		defer f.Close()
-		from = &reader{ctx: ctx, r: f}
+		from = workspace.Until(ctx, f)
 	}
 	to, err := os.CreateTemp(filepath.Join(w.Store, "files"), ".manifest-*") // a name that Sweep knows
 	if err != nil {
@@ -220,17 +220,4 @@ func changedMeanwhile(err error) error {
 		return errChangedMeanwhile
 	}
 	return err
-}
-
-// reader ends with the context, also in the midst of a huge file. It lives no longer than one copy.
-type reader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (r *reader) Read(p []byte) (int, error) {
-	if r.ctx.Err() != nil {
-		return 0, context.Cause(r.ctx)
-	}
-	return r.r.Read(p)
 }

@@ -248,7 +248,7 @@ func (w *Workspace) saveCopies(ctx context.Context, root *os.Root, names []strin
 			err = os.Rename(part, dir)
 		}
 		if err == nil {
-			err = syncFolder(opt.Copies)
+			err = workspace.SyncFolder(opt.Copies)
 		}
 		if !some && n == 1 {
 			r = Recovery{}
@@ -310,7 +310,7 @@ func copyFile(ctx context.Context, root *os.Root, path, at string, perm fs.FileM
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(to, &reader{ctx: ctx, r: from})
+	_, err = io.Copy(to, workspace.Until(ctx, from))
 	if err == nil {
 		err = to.Sync()
 	}
@@ -323,16 +323,4 @@ func copyFile(ctx context.Context, root *os.Root, path, at string, perm fs.FileM
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
-}
-
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := f.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) {
-		return err
-	}
-	return nil
 }

@@ -85,7 +85,7 @@ func (t *restoring) copyOne(ctx context.Context, d difference) error {
 	}
 	from, err := os.Open(t.w.keptPath(d.sum))
 	if err == nil {
-		_, err = io.Copy(to, &reader{ctx: ctx, r: from})
+		_, err = io.Copy(to, workspace.Until(ctx, from))
 		from.Close()
 	}
 	if err == nil && there { // what the umask took away it had
