@@ -43,22 +43,22 @@ type Param struct {
 
 // Stage is one stage.
 type Stage struct {
-	ID          string   `json:"id"`
-	Role        string   `json:"role"`
-	Description string   `json:"description,omitempty"`
-	Kind        string   `json:"kind"`           // "pipeline" where it runs one
-	Runs        string   `json:"runs,omitempty"` // what it runs
-	Needs       []string `json:"needs"`
-	When        string   `json:"when,omitempty"`
-	ForEach     string   `json:"for_each,omitempty"`
-	Writes      bool     `json:"writes,omitempty"`
-	Contract    string   `json:"contract,omitempty"`
-	Approval    *Asking  `json:"approval,omitempty"`
-	AfterError  bool     `json:"continue_on_error,omitempty"`
-	Discovery   bool     `json:"discovery,omitempty"` // it gets the task
-	Report      *Report  `json:"report,omitempty"`
-	Refine      *Refine  `json:"refine,omitempty"`
-	Rollback    *Undoing `json:"rollback,omitempty"`
+	ID          string    `json:"id"`
+	Role        string    `json:"role"`
+	Description string    `json:"description,omitempty"`
+	Kind        string    `json:"kind"`           // "pipeline" where it runs one
+	Runs        string    `json:"runs,omitempty"` // what it runs
+	Needs       []string  `json:"needs"`
+	When        string    `json:"when,omitempty"`
+	ForEach     string    `json:"for_each,omitempty"`
+	Writes      bool      `json:"writes,omitempty"`
+	Contract    string    `json:"contract,omitempty"`
+	Approval    *Asking   `json:"approval,omitempty"`
+	AfterError  bool      `json:"continue_on_error,omitempty"`
+	Discovery   bool      `json:"discovery,omitempty"` // it gets the task
+	Report      *Report   `json:"report,omitempty"`
+	Refine      *Refine   `json:"refine,omitempty"`
+	Rollback    *Rollback `json:"rollback,omitempty"`
 
 	Bound
 
@@ -204,7 +204,7 @@ func explainStage(g *plan.Graph, i int) Stage {
 		}
 	}
 	if r := n.Rollback; r != nil {
-		s.Rollback = &Undoing{r.Strategy.String(), r.Description, r.Run}
+		s.Rollback = &Rollback{r.Strategy.String(), r.Description, r.Run}
 	}
 	if a := n.Approval; a != nil {
 		s.Approval = &Asking{Approvers: a.Approvers, OnReject: plan.RejectFails.String()}

@@ -24,8 +24,8 @@ type Refine struct {
 	File string `json:"feedback_file,omitempty"`
 }
 
-// Undoing is how what a stage did is undone.
-type Undoing struct {
+// Rollback is how what a stage did is undone.
+type Rollback struct {
 	Strategy    string `json:"strategy"`
 	Description string `json:"description,omitempty"`
 	Run         string `json:"run,omitempty"`

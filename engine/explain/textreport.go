@@ -75,7 +75,7 @@ func (k *Task) text() string {
 // undoing says how what the stages did is undone.
 func (t *page) undoing(p *Pipeline) {
 	var lines []string
-	undone(&p.Graph, "", func(path string, u *Undoing) {
+	undone(&p.Graph, "", func(path string, u *Rollback) {
 		text := "  " + view.OneLine(path) + ": " + u.Strategy
 		if line, _, more := strings.Cut(strings.TrimSpace(u.Run), "\n"); line != "" {
 			if text += " " + view.OneLine(line); more {
@@ -97,7 +97,7 @@ func (t *page) undoing(p *Pipeline) {
 }
 
 // undone visits the rollbacks of a graph and of the pipelines inside it.
-func undone(g *Graph, prefix string, visit func(path string, u *Undoing)) {
+func undone(g *Graph, prefix string, visit func(path string, u *Rollback)) {
 	for i := range g.Stages {
 		s := &g.Stages[i]
 		if s.Rollback != nil {
