@@ -62,7 +62,7 @@ func (s *state) applyTree(r step.TreeRecorded) {
 		}
 		s.refresh(s.at(r.Stage))
 	case step.ForPause:
-		if s.worked {
+		if s.worked && s.active == 0 { // else an answer came before it, and what goes on since has changed it
 			s.workTree, s.worked = r.Tree, false
 		}
 	case step.ForOverride:
@@ -71,7 +71,8 @@ func (s *state) applyTree(r step.TreeRecorded) {
 }
 
 func (s *state) applyResumed(r step.RunResumed) {
-	s.status, s.isShown = s.undo.status(), false
+	s.status = s.undo.status()
+	s.isShown = s.isShown && len(s.escalations) > 0 // what a person has before him is what the pause showed
 	if !s.cancelling {
 		s.reason = ""
 	}

@@ -20,12 +20,16 @@ func (d *decider) next() bool {
 	if d.s.cancelling {
 		return !d.s.abandoned && d.startFinal()
 	}
+	holds := len(d.s.escalations) > 0 || d.s.stopping > 0 // nothing new starts
 	if len(d.s.closed) > 0 {
+		if len(d.s.overrides) > 0 && (holds || d.checksOverrides()) {
+			return false // one that is void opens again what would be closed
+		}
 		d.closeComposite(d.s.closed[0])
 		return true
 	}
-	if len(d.s.escalations) > 0 || d.s.stopping > 0 {
-		return false // nothing new starts
+	if holds {
+		return false
 	}
 	return d.route() || d.startNext()
 }
@@ -229,6 +233,7 @@ func (d *decider) rest() {
 	case d.s.timers() > 0:
 	case d.s.waiting > 0:
 		d.restWaiting()
+	case d.checksOverrides(): // before the run ends on them
 	case d.dropRest() || d.failStuck():
 		d.goOn()
 	default:
