@@ -242,6 +242,9 @@ func (s *spreading) mix(g *plan.Graph, order, batch []int) (whole uint64, beside
 		for _, n := range g.Nodes[g.Nodes[part].Loop.Target].Needs { // the stage itself runs again by its own loop
 			s.up[n] |= with & path
 		}
+		if g.Nodes[part].ForEach != nil { // but all items begin anew when it starts again as a whole
+			s.up[g.Nodes[part].Loop.Target] |= with & path
+		}
 		beside[part] = with &^ (path &^ whole)
 	}
 	return whole, beside

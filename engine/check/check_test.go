@@ -138,6 +138,27 @@ stages:
 	}
 }
 
+// What verifies the items of a for_each counts anew for each of them when the for_each starts again as a whole, also where
+// one of them is what was routed with the loop that makes it start.
+func TestBoundsOfSelfLoopsBeside(t *testing.T) {
+	each := &plan.ForEach{As: "item"}
+	g := plan.Graph{Nodes: []plan.Node{
+		{ID: "implement"},
+		{ID: "read", Needs: []int{0}, Loop: &plan.Loop{Target: 0, MaxIterations: 2, Rerun: plan.Path}},
+		{ID: "each", ForEach: each, Needs: []int{0}},
+		{ID: "each/verifiers", ForEach: each, Needs: []int{2}, Loop: &plan.Loop{Target: 2, MaxIterations: 2, Self: true, Rerun: plan.Downstream}},
+		{ID: "one", Needs: []int{0}},
+		{ID: "one/verifiers", Needs: []int{4}, Loop: &plan.Loop{Target: 4, MaxIterations: 2, Self: true, Rerun: plan.Downstream}},
+	}}
+	var got []int
+	for _, b := range Bounds(&g) {
+		got = append(got, b.Runs)
+	}
+	if diff := cmp.Diff([]int{2, 2, 4, 4, 2, 2}, got); diff != "" {
+		t.Errorf("bounds (-want +got):\n%s", diff)
+	}
+}
+
 // The reviews of a for_each have a loop for each item, and stages inside of a pipeline count on.
 func TestBoundsOfItems(t *testing.T) {
 	loop := func(target, most int) *plan.Loop {
