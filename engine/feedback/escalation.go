@@ -51,6 +51,8 @@ type Escalation struct {
 	History     []HistoryEntry `json:"full_history"`
 	HistoryFrom int            `json:"history_from,omitempty"`
 	Again       string         `json:"again,omitempty"` // why it is asked once more
+	// NothingToAccept says why there is nothing that an override could accept; "": there is something.
+	NothingToAccept string `json:"nothing_to_accept,omitempty"`
 }
 
 // Continue gives the whole history up to an escalation, of that up to the one before and what its record adds.
@@ -198,8 +200,12 @@ func (e Escalation) writeOptions(b *strings.Builder, run string, outputs []strin
 	command("retry", "")
 	b.WriteString("   or send it back with a note:\n")
 	command("refer-back", " --note TEXT")
-	b.WriteString("2. Override and accept current state\n")
-	command("override", " --reason TEXT")
+	if e.NothingToAccept != "" {
+		fmt.Fprintf(b, "2. No override: %s\n", markdownText(e.NothingToAccept))
+	} else {
+		b.WriteString("2. Override and accept current state\n")
+		command("override", " --reason TEXT")
+	}
 	b.WriteString("3. Abort the task\n")
 	command("abort", "")
 }

@@ -122,6 +122,9 @@ func TestEscalationMessage(t *testing.T) {
 
 	e = feedback.Escalation{ID: "x2", TaskID: "t", Sources: []string{"deploy"}, Reason: feedback.ReasonInterrupted, Iterations: 1, Max: 1}
 	golden(t, "escalation-interrupted.md", e.Message("01JABC"))
+	e = escalation()
+	e.NothingToAccept = "the last attempt of \"plan\" failed, so there is nothing to accept"
+	golden(t, "escalation-nothing.md", e.Message("01JABC"))
 }
 
 func TestEscalationContext(t *testing.T) {

@@ -172,7 +172,7 @@ func (d *decider) staleBehindTargets(f *frame) {
 		if i.status != step.Succeeded && i.status != step.Skipped && i.status != step.Failed && i.status != step.NotRun && !asks {
 			continue
 		}
-		if _, isTarget := f.graph.below[n]; isTarget && i.node.Loop == nil && i.met {
+		if _, isTarget := f.graph.below[n]; isTarget && i.node.Loop == nil && (i.met || i.blocked) {
 			continue
 		}
 		for _, source := range f.graph.sources {
@@ -223,8 +223,8 @@ func (d *decider) decideOverride(e *escalation, a step.Answer, r step.Escalation
 	if e.target == nil {
 		return d.overrideInterrupted(e, a, r)
 	}
-	if why := nothingToAccept(e); why != "" {
-		return d.refuse(a, why)
+	if why := nothingToAccept(e.sources); why != "" {
+		return d.refuse(a, why+"; retry makes one more, refer-back with a note")
 	}
 	for _, i := range e.sources { // it would stand for their approval
 		if i.status == step.Rejected && !mayAnswer(i.node.Approval.Approvers, a.By) {

@@ -145,6 +145,9 @@ func (s *state) settle(i *instance, status step.StageStatus) {
 		s.clearApproval(i)
 	}
 	i.status = status
+	if status != step.Failed {
+		i.reason = ""
+	}
 	i.came, i.next, i.startTree = false, 0, nil
 	i.asks, i.redo = false, nil
 	if !i.isComposite() { // its prompt and inputs, which only an open try needs

@@ -32,7 +32,7 @@ func (s *state) applyTreeAsked(r step.TreeAsked) {
 	if r.Stage != "" {
 		i := s.at(r.Stage)
 		e.inst = i
-		i.iteration, i.came = r.Iteration, true
+		i.iteration, i.came, i.approval.late = r.Iteration, true, false
 		if r.Purpose == step.ForStart && !i.isComposite() {
 			s.setHolding(i, true)
 		}
@@ -274,7 +274,7 @@ func (s *state) settleWaived(e *escalation, r step.EscalationDecided) {
 			s.loopOf(i).pending = nil
 			s.refresh(i)
 		case step.Rejected: // the override stands for the approval
-			i.approval = approval{approved: true, unchecked: true, tree: r.Tree, by: r.By, reason: r.Reason,
+			i.approval = approval{approved: true, unchecked: true, late: true, tree: r.Tree, by: r.By, reason: r.Reason,
 				items: s.shownBefore(i)}
 			i.status, i.came = step.Pending, true
 			s.loopOf(i).pending = nil

@@ -541,6 +541,12 @@ func (c *checker) raisedOne(e feedback.Escalation) {
 		c.breaks("a rule fires on what was counted", "%s for %v", e.Reason, e.Sources)
 	}
 	c.nobody("escalates")
+	if nothing := slices.ContainsFunc(e.Sources, func(source string) bool {
+		n, _, _, _ := c.node(source)
+		return e.Target != "" && n.Refine != nil && c.stage(c.targetOf(source)).status == step.Failed && !c.met(c.targetOf(source))
+	}); nothing != (e.NothingToAccept != "") {
+		c.breaks("what is offered is taken", "%v, nothing to accept: %v, but it says %q", e.Sources, nothing, e.NothingToAccept)
+	}
 	for path := e.Sources[0]; strings.Contains(path, "/"); {
 		path = path[:strings.LastIndexByte(path, '/')]
 		if n, _, _, _ := c.node(path); n.OnEscalation != plan.UnknownOnEscalation {

@@ -77,7 +77,7 @@ func (d *decider) partsFailed(i *instance) (failure, bool) {
 }
 
 func failureOf(bad *instance) failure {
-	f := failure{class: string(stage.Cancelled), message: fmt.Sprintf("%q did not succeed", bad.path), reason: bad.reason}
+	f := failure{class: string(stage.Cancelled), message: fmt.Sprintf("%q did not succeed", bad.path), reason: bad.rule()}
 	if bad.class != "" {
 		f.class = bad.class
 	}

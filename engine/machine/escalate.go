@@ -53,7 +53,7 @@ func (d *decider) breaksContract(join []*instance) bool {
 
 // escalate asks a person what to do with the open blocking items of reviews.
 func (d *decider) escalate(sources []*instance, rule string) {
-	e := feedback.Escalation{Target: sources[0].target().path, Reason: rule}
+	e := feedback.Escalation{Target: sources[0].target().path, Reason: rule, NothingToAccept: nothingToAccept(sources)}
 	named := d.s.loopOf(sources[0]).counter
 	for _, i := range sources {
 		e.Sources = append(e.Sources, i.path)

@@ -50,7 +50,7 @@ func (s *state) countUnderway(i *instance) {
 	if g == nil || g.node.ForEach.MaxParallel == 0 {
 		return
 	}
-	under := i.status == step.Running || i.status == step.Waiting || i.came
+	under := i.status == step.Running || i.status == step.Waiting || i.came && !i.approval.late
 	if under == i.under {
 		return
 	}

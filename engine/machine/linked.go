@@ -120,7 +120,9 @@ func (a awaiting) mayRun(i *instance) bool {
 
 func (a awaiting) ask(i *instance) bool {
 	switch i.status {
-	case step.Running, step.Waiting:
+	case step.Running:
+		return !i.isGroup() || a.goesOn(i)
+	case step.Waiting:
 		return true
 	case step.Pending, step.Stale:
 	default:
@@ -137,4 +139,23 @@ func (a awaiting) ask(i *instance) bool {
 		}
 	}
 	return true
+}
+
+// goesOn reports whether a for_each that has started goes on without a routing. It does not where items that are left need
+// a review outside of it that looks again: that may wait for what comes behind the for_each.
+func (a awaiting) goesOn(group *instance) bool {
+	waits := false
+	for _, item := range group.items {
+		switch {
+		case item.status != step.Pending && item.status != step.Stale:
+			if !item.done {
+				return true
+			}
+		case a.mayRun(item):
+			return true
+		default:
+			waits = true
+		}
+	}
+	return !waits
 }

@@ -279,8 +279,8 @@ func (d *decider) dropRest() bool {
 
 func failureReason(i *instance) string {
 	switch {
-	case i.reason != "":
-		return i.reason
+	case i.rule() != "":
+		return i.rule()
 	case i.status == step.Failed:
 		return fmt.Sprintf("stage %q failed (%s)", i.path, i.class)
 	case i.unaccepted():

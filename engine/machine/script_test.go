@@ -199,7 +199,11 @@ func short(v value.Value) string {
 			blocking, _ := o.Get("blocking_issues")
 			n, _ := o.Get("iterations_attempted")
 			most, _ := o.Get("max_iterations")
-			return fmt.Sprintf("%s(%s %s %v/%v %s)", id, short(sources), reason, n, most, short(blocking))
+			more := ""
+			if why, ok := o.Get("nothing_to_accept"); ok {
+				more = " " + short(why)
+			}
+			return fmt.Sprintf("%s(%s %s %v/%v %s%s)", id, short(sources), reason, n, most, short(blocking), more)
 		}
 		if source, ok := o.Get("source"); ok && o.Len() > 2 {
 			return envelopeText(source, o)

@@ -73,6 +73,23 @@ func (d *decider) attemptFailed(i *instance, f failure) bool {
 	return true
 }
 
+// isUndecided reports whether i failed as an attempt of a refine loop of which it is open whether another follows.
+func (i *instance) isUndecided() bool {
+	v := i.verifier()
+	return i.reason == feedback.ReasonAttemptFailed && v != nil && !v.done
+}
+
+// rule gives the rule by which a loop that i is part of was exhausted; "": none was.
+func (i *instance) rule() string {
+	if i.reason != feedback.ReasonAttemptFailed {
+		return i.reason
+	}
+	if v := i.verifier(); v != nil && v != i { // of the last attempt
+		return v.rule()
+	}
+	return ""
+}
+
 // isAttempt reports whether a class says that work was done and did not come to an end, and not that it could not
 // be done at all.
 func isAttempt(class string) bool {
@@ -94,13 +111,15 @@ func (d *decider) reviewsAgain(i *instance) {
 	}
 }
 
-// nothingToAccept says why what an escalation is about can't be accepted: the last attempt of a refine loop gave
-// nothing; "" if it can.
-func nothingToAccept(e *escalation) string {
-	if e.target.status != step.Failed || !slices.ContainsFunc(e.sources, (*instance).isSelf) {
-		return ""
+// nothingToAccept says why what an escalation of reviews is about can't be accepted: the last attempt of a refine loop
+// gave nothing; "" if it can.
+func nothingToAccept(sources []*instance) string {
+	for _, i := range sources {
+		if t := i.target(); i.isSelf() && t.status == step.Failed && t.failed() { // else the run goes on without it anyway
+			return fmt.Sprintf("the last attempt of %q failed, so there is nothing to accept", t.path)
+		}
 	}
-	return fmt.Sprintf("the last attempt of %q failed, so there is nothing to accept; retry makes one more, refer-back with a note", e.target.path)
+	return ""
 }
 
 // countAnew sets the counter of a stage's loop with itself back to where it began.

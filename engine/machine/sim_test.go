@@ -385,7 +385,7 @@ func (w *world) person(n int) {
 			}
 		}
 	}
-	if e := w.check.raised[w.firstRaised()]; kind == step.DecideOverride && e.Target != "" && w.check.stage(e.Target).status == step.Failed {
+	if e := w.check.raised[w.firstRaised()]; kind == step.DecideOverride && e.NothingToAccept != "" {
 		if kind = step.DecideReferBack; n > 400 || w.raised[fmt.Sprint(e.Sources)] > 3 { // the last attempt gave nothing that could be accepted
 			kind = step.DecideAbort
 		}

@@ -183,6 +183,7 @@ type approval struct {
 	asked     bool
 	approved  bool
 	unchecked bool // approved in an earlier step: compare the tree before the start
+	late      bool // an override stands for it: an item of a for_each takes its turn again
 	tree      step.Tree
 	items     []shownItem // that were open when it was asked, or answered
 	timer     string      // effect of its deadline
@@ -256,7 +257,9 @@ func (i *instance) meets() bool {
 // isDone reports whether nothing more is to come of i as things stand.
 func (i *instance) isDone() bool {
 	switch i.status {
-	case step.Failed, step.NotRun, step.Cancelled:
+	case step.Failed:
+		return !i.isUndecided()
+	case step.NotRun, step.Cancelled:
 		return true
 	}
 	return i.meets()
@@ -302,7 +305,7 @@ func (s *state) needsMet(i *instance) bool {
 
 // loosen takes the workspace back from what was about to start, where something that it needs runs again first.
 func (s *state) loosen(i *instance) {
-	if i.holding && i.status == step.Pending && i.effect == "" && !s.needsMet(i) {
+	if i.holding && (i.status == step.Pending || i.status == step.Stale) && i.effect == "" && !s.needsMet(i) {
 		i.startTree = nil
 		s.setHolding(i, false)
 	}
@@ -356,6 +359,11 @@ func (s *state) refresh(i *instance) {
 	}
 	s.place(i)
 	s.placeAll(i.parts())
+	if i.isSelf() && !i.isGroup() {
+		if t := i.target(); t.isDone() != t.done { // its failure was an attempt, and now it is known what comes of it
+			s.refresh(t)
+		}
+	}
 }
 
 // placeAll does place for parts of which something else changed: those that have ended, or run, are not in the list.

@@ -38,6 +38,9 @@ func (e *escalation) options() []string {
 	if e.Reason == feedback.ReasonInterrupted {
 		return []string{"retry", "override", "abort"}
 	}
+	if e.NothingToAccept != "" {
+		return []string{"retry", "refer-back", "abort"}
+	}
 	return []string{"retry", "refer-back", "override", "abort"}
 }
 

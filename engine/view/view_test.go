@@ -179,3 +179,16 @@ func BenchmarkApply(b *testing.B) {
 		})
 	}
 }
+
+// TestNothingToAccept holds what is offered for an escalation against what is taken.
+func TestNothingToAccept(t *testing.T) {
+	r := view.New(&plan.Plan{Name: "p", Graph: plan.Graph{Nodes: []plan.Node{{ID: "plan"}}}})
+	for id, why := range map[string]string{"x1": "", "x2": "the last attempt failed"} {
+		r.Apply(1, step.EscalationRaised{Escalation: feedback.Escalation{ID: id, Sources: []string{"plan"}, Target: "plan",
+			Reason: feedback.ReasonIterationCap, NothingToAccept: why}})
+		q, ok := r.Escalation(id, "")
+		if offered := slices.Contains(q.Options, "override"); !ok || offered != (why == "") || !slices.Contains(q.Options, "retry") {
+			t.Errorf("%q: offered %v", why, q.Options)
+		}
+	}
+}
