@@ -16,6 +16,9 @@ import (
 // approvalKind is the kind of a stage that is nothing but an approval.
 const approvalKind = "approval"
 
+// rejection is how the fingerprint of what a rejection sends back begins.
+const rejection = "rejected "
+
 // Who answered where nobody did.
 const (
 	byTimeout    = "timeout"
@@ -133,9 +136,12 @@ func (d *decider) reject(i *instance, r step.ApprovalAnswered) {
 	case i.node.Approval.OnReject == plan.RejectSkips && open == 0:
 		d.emit(step.StageSkipped{Stage: i.path, Iteration: i.iteration, At: d.at, Reason: string(stage.Rejected)})
 	case i.returns():
-		evidence := "rejected " + d.at.String() // no earlier waiver covers it
-		if before := d.s.ledger.Open(i.path); len(before) > 0 {
-			evidence = before[0].Fingerprint // the same question, in other words
+		evidence := rejection + d.at.String() // no earlier waiver covers it
+		for _, before := range d.s.ledger.Open(i.path) {
+			if strings.HasPrefix(before.Fingerprint, rejection) {
+				evidence = before.Fingerprint // the same question, in other words
+				break
+			}
 		}
 		d.takeResult(i, &feedback.Result{Items: []feedback.Item{{
 			Severity: feedback.Blocking, Description: message, SourceAgent: r.By, Fingerprint: evidence,

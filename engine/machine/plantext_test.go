@@ -124,6 +124,7 @@ func parseNode(g *plan.Graph, words []string) plan.Node {
 		case "discovery":
 			n.Discovery = true
 		case "self", "refine":
+			n.Loop.Rerun = plan.Path // as the compiler says
 			if n.Loop.Self = true; key == "refine" {
 				n.Refine = &plan.Refine{Name: v}
 			}

@@ -472,7 +472,7 @@ func (w *world) step(ev step.Event) {
 	if w.seen = w.tree; ev.EventType() == "answer" {
 		w.seen = ev.(step.Answer).Tree.Tracked
 	}
-	w.check.now = ev.When()
+	w.check.now, w.check.retried = ev.When(), false
 	ready := w.m.Step(ev)
 	for _, r := range ready.Records {
 		w.journal = append(w.journal, r)
