@@ -195,6 +195,7 @@ func (c *checker) record(r step.Record) {
 		if was.Description != r.Item.Description && !reworded {
 			c.breaks("ids never change", "item %s was %q and is %q", r.Item.ID, was.Description, r.Item.Description)
 		}
+		c.closedBy(was, r.Item)
 		c.items[r.Item.ID] = r.Item
 		c.counted(was, r.Item)
 	case step.FeedbackReceived:
@@ -374,6 +375,7 @@ func (c *checker) started(r step.StageStarted) {
 	}
 	delete(c.left, c.verified(r.Stage))
 	c.stage(r.Stage).status = step.Running
+	c.briefed(r)
 	if c.runs[r.Stage] == nil {
 		c.runs[r.Stage] = map[int]bool{}
 	}
@@ -391,6 +393,24 @@ func (c *checker) started(r step.StageStarted) {
 	c.open[r.Effect] = r.Stage
 	if len(c.open) > c.jobs {
 		c.breaks("no more run at once than may", "%d with %d jobs", len(c.open), c.jobs)
+	}
+}
+
+// briefed holds what a try is handed against its bounds.
+func (c *checker) briefed(r step.StageStarted) {
+	if len(r.Brief) > feedback.BriefTokens { // the machines of the simulation count bytes
+		c.breaks("a brief stays within its tokens", "%s: %s", r.Stage, r.Brief)
+	}
+	if r.Envelope == nil {
+		return
+	}
+	if err := r.Envelope.Validate(); err != nil {
+		c.breaks("an envelope is whole", "%s: %s", r.Stage, err)
+	}
+	for _, id := range r.BriefIDs { // those of the brief are in the envelope, too
+		if !slices.ContainsFunc(r.Envelope.ReviewerConcerns, func(i feedback.Item) bool { return c.head(i.ID) == c.head(id) }) {
+			c.breaks("an envelope has what the brief has", "%s: %s", r.Stage, id)
+		}
 	}
 }
 
@@ -491,6 +511,24 @@ func (c *checker) routed(r step.FeedbackRouted) {
 		c.escalated = append(c.escalated, pair)
 	}
 	c.checkRounds(pair, n)
+}
+
+// closedBy holds an item that is closed against who may close it: its own reviews, a person, or the stage that takes it
+// over or does not have it any more.
+func (c *checker) closedBy(was, item feedback.Item) {
+	may := true
+	switch {
+	case !was.IsOpen() || item.IsOpen():
+	case item.Status == feedback.Fixed, item.Status == feedback.Withdrawn && item.By != "":
+		may = slices.Contains(item.Sources, item.By)
+	case item.Status == feedback.Waived:
+		may = item.By == "maria"
+	case item.Status == feedback.Withdrawn:
+		may = strings.HasPrefix(item.Reason, "taken over by ") || strings.HasSuffix(item.Reason, "has no such item any more")
+	}
+	if !may {
+		c.breaks("no open item is lost", "%s is %s by %q: %s", item.ID, item.Status, item.By, item.Reason)
+	}
 }
 
 // counted follows what the rules about items count.
@@ -629,11 +667,14 @@ func (c *checker) targetOf(source string) string {
 func (c *checker) finished(r step.RunFinished) {
 	for _, id := range c.order {
 		item := c.items[id]
-		if !item.IsOpen() || item.Severity != feedback.Blocking {
+		if !item.IsOpen() {
 			continue
 		}
 		if !slices.ContainsFunc(r.OpenItems, func(o feedback.Item) bool { return o.ID == c.head(id) }) {
-			c.breaks("no open blocking item is lost", "%s is not in the last record", id)
+			c.breaks("no open item is lost", "%s is not in the last record", id)
+		}
+		if item.Severity != feedback.Blocking {
+			continue
 		}
 		if r.Status == step.RunSucceeded && !slices.ContainsFunc(item.Sources, c.mayFail) {
 			c.breaks("no run succeeds over an open blocking item", "%s of %v", id, item.Sources)

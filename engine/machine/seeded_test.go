@@ -25,7 +25,7 @@ var seededBugs = []seededBug{
 		"action == feedback.Escalate {", "action == feedback.Escalate && false {"},
 	{"no open blocking item is lost", "escalate.go",
 		"e.Blocking = withItems(e.Blocking, d.s.ledger.OpenBlocking(i.path))", ""},
-	{"no open blocking item is lost", "finally.go",
+	{"no open item is lost", "finally.go",
 		"r.OpenItems = openItems(&d.s.ledger)\n", "\n"},
 	{"two orders of ending differ", "join.go",
 		"if !waits && d.routeJoin", "if d.routeJoin"},
