@@ -322,8 +322,12 @@ var globQuoter = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`,
 func (d *decider) stageObject(i *instance) *value.Object {
 	var blocking, advisory, informational value.List = value.List{}, value.List{}, value.List{}
 	open := d.s.ledger.Open(i.path)
-	if v := i.verifier(); v != nil { // nobody can name it, and what it finds is of its stage
+	status := i.status
+	if v := i.verifier(); v != nil { // nobody can name it, and what it finds, and how it ends, is of its stage
 		open = slices.Concat(open, d.s.ledger.Open(v.path))
+		if status == step.Succeeded && (v.status == step.Failed || v.status == step.NotRun || v.status == step.Cancelled) {
+			status = v.status
+		}
 	}
 	for _, item := range open {
 		switch item.Severity {
@@ -336,7 +340,7 @@ func (d *decider) stageObject(i *instance) *value.Object {
 		}
 	}
 	return value.NewObject(
-		value.Field{Name: plan.StageStatus, Value: i.status.String()},
+		value.Field{Name: plan.StageStatus, Value: status.String()},
 		value.Field{Name: plan.StageOutputs, Value: withDeclared(i.node, i.outputs)},
 		value.Field{Name: plan.StageIteration, Value: int64(i.iteration)},
 		value.Field{Name: plan.StageAttempts, Value: int64(i.attempt)},
