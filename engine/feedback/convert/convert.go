@@ -142,9 +142,6 @@ func (f *findings) said() string {
 // add keeps a finding. Its file is as the report has it; rule is what names it in its fingerprint, unless the
 // tool gave it one. When there are too many the least severe go first: what blocks must not be lost.
 func (f *findings) add(item feedback.Item, rule string) {
-	if item.Fingerprint == "" {
-		item.Fingerprint = f.fingerprint(rule, item.File, item.Line)
-	}
 	key := fmt.Sprintf("%d\x00%s\x00%d\x00%s", item.Severity, item.File, item.Line, item.Description)
 	if f.seen[key] {
 		return
@@ -154,6 +151,9 @@ func (f *findings) add(item feedback.Item, rule string) {
 		if !f.makeRoom(item.Severity) {
 			return
 		}
+	}
+	if item.Fingerprint == "" { // of those that are kept alone: it may read a file for each
+		item.Fingerprint = f.fingerprint(rule, item.File, item.Line)
 	}
 	f.seen[key] = true
 	f.kept[item.Severity]++

@@ -57,9 +57,10 @@ type testRun struct {
 	began    int                     // packages and tests so far: their order
 	builds   map[string][]position   // what failed builds said, by import path
 	loose    []position              // positions in lines that are no events
-	failed   []buildFailure
-	ended    int // packages
-	held     int // bytes kept of tests that have not ended
+	failed   []buildFailure          // the first of them
+	unbuilt  int                     // all of them
+	ended    int                     // packages
+	held     int                     // bytes kept of tests that have not ended
 
 	passes, fails, skips int
 }
@@ -229,7 +230,9 @@ func (t *testRun) endPackage(p *testPackage, e testEvent) {
 		return
 	}
 	if e.FailedBuild != "" || p.state != "" {
-		t.failed = append(t.failed, buildFailure{p.name, strings.Clone(e.FailedBuild), p.state == "setup failed"})
+		if t.unbuilt++; len(t.failed) < MaxItems {
+			t.failed = append(t.failed, buildFailure{p.name, strings.Clone(e.FailedBuild), p.state == "setup failed"})
+		}
 		return
 	}
 	for _, name := range running {
@@ -252,13 +255,16 @@ func (t *testRun) end() error {
 		first := slices.MinFunc(slices.Collect(maps.Values(t.packages)), func(a, b *testPackage) int { return a.began - b.began })
 		return noReview("the report ends in the middle: package %q has no result", clip(first.name, 200))
 	}
+	told := make(map[string]bool, len(t.failed)) // a build that many packages need fails each of them
 	for _, failure := range t.failed {
-		positions := t.builds[failure.build]
+		build, positions := failure.build, t.builds[failure.build]
 		if len(positions) == 0 {
-			positions = t.loose
+			build, positions = "", t.loose
 		}
 		switch {
+		case len(positions) > 0 && told[build]:
 		case len(positions) > 0:
+			told[build] = true
 			for _, pos := range positions {
 				t.f.addPosition(pos)
 			}
@@ -270,8 +276,8 @@ func (t *testRun) end() error {
 	}
 	t.f.sort()
 	t.f.summary = fmt.Sprintf("%d failed, %d passed, %d skipped", t.fails, t.passes, t.skips)
-	if n := len(t.failed); n > 0 {
-		t.f.summary += fmt.Sprintf(", %d packages not built", n)
+	if t.unbuilt > 0 {
+		t.f.summary += fmt.Sprintf(", %d packages not built", t.unbuilt)
 	}
 	return nil
 }

@@ -89,6 +89,9 @@ type sarifRun struct {
 	bases     map[string]sarifPlace
 	artifacts []sarifPlace
 	overrides []sarifOverride
+	levels    map[sarifLevelOf]string // what they come to, once a result has asked
+	rules     map[string]*sarifRule   // of all components, by id
+	named     map[string]int          // components by name
 
 	held [4][]sarifResult // by severity; unknown: their rule says it
 	seen map[string]bool  // held ones: repeats of a result are one
@@ -112,6 +115,12 @@ type sarifOverride struct {
 	invocation int
 	rule       sarifRuleRef
 	level      string
+}
+
+// sarifLevelOf is what an override holds for.
+type sarifLevelOf struct {
+	invocation int
+	rule       *sarifRule
 }
 
 func (s *sarifReport) run(index int) {

@@ -170,15 +170,19 @@ func (r *sarifRun) hold(res sarifResult) {
 
 // severity gives what a result is by its level or that of its rule; unknown: none.
 func (r *sarifRun) severity(res *sarifResult) feedback.Severity {
-	level := res.level
-	if level == "" && res.invocation >= 0 {
-		for _, o := range r.overrides {
-			if o.invocation == res.invocation && o.level != "" && r.rule(o.rule) == r.rule(res.rule) && r.rule(o.rule).id != "" {
-				level = o.level
+	level, rule := res.level, r.rule(res.rule)
+	if level == "" && res.invocation >= 0 { // asked only when the run has been read
+		if r.levels == nil {
+			r.levels = make(map[sarifLevelOf]string)
+			for _, o := range r.overrides {
+				if of := r.rule(o.rule); o.level != "" && of.id != "" {
+					r.levels[sarifLevelOf{o.invocation, of}] = o.level
+				}
 			}
 		}
+		level = r.levels[sarifLevelOf{res.invocation, rule}]
 	}
-	return r.s.f.severity(cmp.Or(level, r.rule(res.rule).level, "warning"))
+	return r.s.f.severity(cmp.Or(level, rule.level, "warning"))
 }
 
 // suppressed reads suppressions: they hold if there are some and none is still, or was not, granted.

@@ -42,6 +42,9 @@ type sarifMessage struct {
 
 const maxArguments = 50
 
+// maxTools is how many components a tool may have, maxRuleParts of how many parts an id is that is looked for.
+const maxTools, maxRuleParts = 1000, 50
+
 func (r *sarifRun) tool() {
 	r.in.Object(func(name string) {
 		switch name {
@@ -49,13 +52,24 @@ func (r *sarifRun) tool() {
 			r.tools[0] = r.component()
 		case "extensions":
 			r.in.Array(func(int) {
-				r.tools = append(r.tools, r.component())
+				if r.tools = append(r.tools, r.component()); len(r.tools) > maxTools {
+					r.in.Fail("the report is not read beyond byte %d: the tool of run %d has more than %d extensions", r.in.Offset(), r.index+1, maxTools-1)
+				}
 			})
 		default:
 			r.in.Skip()
 		}
 	})
 	r.toolRead = true
+	r.rules, r.named = make(map[string]*sarifRule), make(map[string]int)
+	for i := range r.tools {
+		r.named[r.tools[i].name] = i
+		for _, rule := range r.tools[i].rules {
+			if r.rules[rule.id] == nil {
+				r.rules[rule.id] = rule
+			}
+		}
+	}
 }
 
 func (r *sarifParts) component() sarifTool {
@@ -164,30 +178,24 @@ func (r *sarifParts) ruleRef() sarifRuleRef {
 // rule finds a rule. Its place comes first: an id may be that of a part of the rule, and such a one is that
 // of the rule with more behind a slash.
 func (r *sarifRun) rule(ref sarifRuleRef) *sarifRule {
-	tools := r.tools[:1]
-	switch {
-	case ref.component >= 0 && ref.component+1 < len(r.tools):
-		tools = r.tools[ref.component+1 : ref.component+2]
-	case ref.componentName != "" && ref.componentName != r.tools[0].name:
-		for i := range r.tools {
-			if r.tools[i].name == ref.componentName {
-				tools = r.tools[i : i+1]
-			}
-		}
+	tool := &r.tools[0]
+	if at := ref.component + 1; at > 0 && at < len(r.tools) {
+		tool = &r.tools[at]
+	} else if at, ok := r.named[ref.componentName]; ok && ref.componentName != "" && ref.componentName != tool.name {
+		tool = &r.tools[at]
 	}
-	if at := ref.index; at >= 0 && at < len(tools[0].rules) {
-		return tools[0].rules[at]
+	if at := ref.index; at >= 0 && at < len(tool.rules) {
+		return tool.rules[at]
 	}
-	for id := ref.id; id != ""; {
-		for _, t := range [][]sarifTool{tools, r.tools} {
-			for i := range t {
-				if rule := t[i].byID[id]; rule != nil {
-					return rule
-				}
-			}
+	id := ref.id
+	for range maxRuleParts {
+		if id == "" {
+			break
 		}
-		slash := strings.LastIndexByte(id, '/')
-		id = id[:max(slash, 0)]
+		if rule := cmp.Or(tool.byID[id], r.rules[id]); rule != nil {
+			return rule
+		}
+		id = id[:max(strings.LastIndexByte(id, '/'), 0)]
 	}
 	return noRule
 }
