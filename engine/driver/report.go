@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"errors"
 	"path"
 	"strings"
 
@@ -37,19 +38,38 @@ func moduleOf(root, from string) (modulePath, dir string) {
 // linesOf gives lines of files of a workspace: the evidence of items. The last file is kept, since items
 // of one file follow each other.
 func linesOf(root string) func(string, int) string {
-	const most = 8 << 20
-	var name string
-	var lines []string
-	return func(file string, line int) string {
-		if file != name || lines == nil {
-			name, lines = file, []string{}
-			if b, err := workspace.ReadInside(root, file, most); err == nil {
-				lines = strings.Split(string(b), "\n")
+	return (&evidence{root: root, left: maxEvidence}).line
+}
+
+// How much is read of files for the evidence of a result: of each, and of all, since items that jump from one large file
+// to another have them read each time. What is not read is no evidence.
+const (
+	maxEvidenceFile = 8 << 20
+	maxEvidence     = 1 << 30
+)
+
+// evidence reads lines of files.
+type evidence struct {
+	root  string
+	left  int      // bytes that may still be read
+	name  string   // of the last file
+	lines []string // of the last file; nil: there is none yet
+}
+
+func (e *evidence) line(file string, line int) string {
+	if file != e.name || e.lines == nil {
+		e.name, e.lines = file, []string{}
+		if e.left > 0 {
+			if b, err := workspace.ReadInside(e.root, file, maxEvidenceFile); err == nil {
+				e.lines = strings.Split(string(b), "\n")
+				e.left -= len(b)
+			} else if errors.Is(err, workspace.ErrTooLarge) {
+				e.left -= maxEvidenceFile
 			}
 		}
-		if line < 1 || line > len(lines) {
-			return ""
-		}
-		return lines[line-1]
 	}
+	if line < 1 || line > len(e.lines) {
+		return ""
+	}
+	return e.lines[line-1]
 }
