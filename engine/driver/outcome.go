@@ -155,7 +155,7 @@ func (t *try) result(out *stage.Outcome) (*feedback.Result, stage.Class, string)
 		convert.Override(given.Items, severities(fb.Severity))
 	}
 	normal, err := feedback.Normalise(*given, feedback.Context{
-		Root: t.root(), Dir: t.dir, Agent: t.agent(), LineText: linesOf(t.root()),
+		Root: t.root(), Dir: t.dir, Agent: t.agent(), LineText: workspace.LineText(t.root()),
 		Placed: out.Diagnosis != nil,
 	})
 	if err != nil {

@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"errors"
 	"path"
 	"strings"
 
@@ -12,7 +11,7 @@ import (
 // ReportInput is what a report is read with, of a tool that ran in a folder of a workspace, which is relative to its
 // root; the report itself and how the tool ended are yet to be filled in.
 func ReportInput(root, dir string) convert.Input {
-	in := convert.Input{Root: root, Dir: dir, LineText: linesOf(root)}
+	in := convert.Input{Root: root, Dir: dir, LineText: workspace.LineText(root)}
 	in.Module, in.ModuleDir = moduleOf(root, dir)
 	return in
 }
@@ -33,43 +32,4 @@ func moduleOf(root, from string) (modulePath, dir string) {
 			return "", ""
 		}
 	}
-}
-
-// linesOf gives lines of files of a workspace: the evidence of items. The last file is kept, since items
-// of one file follow each other.
-func linesOf(root string) func(string, int) string {
-	return (&evidence{root: root, left: maxEvidence}).line
-}
-
-// How much is read of files for the evidence of a result: of each, and of all, since items that jump from one large file
-// to another have them read each time. What is not read is no evidence.
-const (
-	maxEvidenceFile = 8 << 20
-	maxEvidence     = 1 << 30
-)
-
-// evidence reads lines of files.
-type evidence struct {
-	root  string
-	left  int      // bytes that may still be read
-	name  string   // of the last file
-	lines []string // of the last file; nil: there is none yet
-}
-
-func (e *evidence) line(file string, line int) string {
-	if file != e.name || e.lines == nil {
-		e.name, e.lines = file, []string{}
-		if e.left > 0 {
-			if b, err := workspace.ReadInside(e.root, file, maxEvidenceFile); err == nil {
-				e.lines = strings.Split(string(b), "\n")
-				e.left -= len(b)
-			} else if errors.Is(err, workspace.ErrTooLarge) {
-				e.left -= maxEvidenceFile
-			}
-		}
-	}
-	if line < 1 || line > len(e.lines) {
-		return ""
-	}
-	return e.lines[line-1]
 }

@@ -1,4 +1,4 @@
-package driver
+package workspace
 
 import (
 	"os"
@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// TestEvidence reads lines of files up to a bound, which items that jump between files reach.
-func TestEvidence(t *testing.T) {
+// TestLineText reads lines of files up to a bound, which items that jump between files reach.
+func TestLineText(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range []string{"a", "b"} {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(name+"1\n"+name+"2\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	e := &evidence{root: root, left: 3 * 6}
+	e := &lineText{root: root, left: 3 * 6}
 	for n, c := range []struct {
 		file string
 		line int
