@@ -172,7 +172,7 @@ type Task struct {
 
 // Refine says what a refine loop is called, and where its findings are kept for people and for the create step.
 type Refine struct {
-	Name         string    `json:"name"`                    // "plan": the ledger of its attempts is planRefinement in status.json
+	Name         string    `json:"name"`                    // "plan": the list of its attempts is planRefinement in status.json
 	FeedbackFile *Template `json:"feedback_file,omitempty"` // relative to the workspace
 }
 
