@@ -5,7 +5,7 @@ import (
 	"example.com/pipe/specs"
 )
 
-// Convergence gives the rules that end a loop before its cap; 0 and false switch one off.
+// Convergence gives the rules that end a loop before its cap, of several places as Pick does; 0 and false switch one off.
 func Convergence(places ...*specs.Convergence) plan.Convergence {
 	out := plan.Convergence{SameItem: 2, Disputed: 2, NoChange: true}
 	for _, c := range places {

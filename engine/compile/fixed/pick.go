@@ -1,13 +1,6 @@
 package fixed
 
-import (
-	"path"
-	"strings"
-
-	"example.com/pipe/engine/diag"
-	"example.com/pipe/engine/source"
-	"example.com/pipe/specs"
-)
+import "example.com/pipe/specs"
 
 // Pick gives the value of the last of the leaves that is there, else the default.
 func Pick[T any](def T, leaves ...*specs.Leaf[T]) T {
@@ -25,7 +18,7 @@ type wordPtr[E any] interface {
 	UnmarshalText([]byte) error
 }
 
-// PickWord is pick for the words of an enumeration. Words that specs reported as wrong count as absent.
+// PickWord is Pick for the words of an enumeration. Words that specs reported as wrong count as absent.
 func PickWord[E any, P wordPtr[E]](def E, leaves ...*specs.Leaf[string]) E {
 	for _, l := range leaves {
 		if l == nil || l.Value == "" {
@@ -37,13 +30,4 @@ func PickWord[E any, P wordPtr[E]](def E, leaves ...*specs.Leaf[string]) E {
 		}
 	}
 	return def
-}
-
-// InWorkspace reports a path that leads out of the workspace.
-func InWorkspace(diags *diag.List, p string, at source.Span, key string) {
-	clean := path.Clean(p)
-	if path.IsAbs(p) || clean == ".." || strings.HasPrefix(clean, "../") || strings.ContainsRune(p, 0) {
-		d := diags.Errorf(CodePath, at, "%s %q leads out of the workspace", key, p)
-		d.Help = "write a path relative to the workspace, without .. in front"
-	}
 }
