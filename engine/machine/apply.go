@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/feedback/envelope"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/step"
 )
@@ -183,10 +184,17 @@ func (s *state) applyStarted(r *step.StageStarted) {
 	i.redo, i.startTree, i.approval.unchecked, i.next = nil, nil, false, 0
 	i.brief, i.briefIDs, i.base = r.Brief, r.BriefIDs, r.Base
 	i.status, i.class, i.exitCode = step.Running, "", nil
+	note := i.note
 	s.handOver(i)
 	s.overrides = nil // they were checked before anything starts
 	if r.Composite {
 		s.expand(i, r)
+		if i.isGroup() && note != "" { // a person meant all of them
+			for _, item := range i.items {
+				item.note = note
+				s.sent.add(item.path, envelope.SourceOperatorReferBack, note)
+			}
+		}
 		return
 	}
 	if i.round && r.Attempt == 1 && !i.hadBefore {
