@@ -167,6 +167,9 @@ func writeIssueList(b *strings.Builder, items []Item) {
 	for i := range items {
 		fmt.Fprintf(b, "- **%s** - %s\n", place(clipPath(markdownName(items[i].File), messageText), items[i].Line),
 			clip(markdownText(items[i].Description), messageText))
+		if items[i].Dispute != "" {
+			fmt.Fprintf(b, "  Disputed: %s\n", clip(markdownText(items[i].Dispute), messageText))
+		}
 	}
 }
 

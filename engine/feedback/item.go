@@ -64,6 +64,8 @@ type Item struct {
 	Disputes int `json:"disputes,omitempty"`
 	Unfixed  int `json:"unfixed,omitempty"`
 
+	Dispute string `json:"dispute,omitempty"` // why the target disputed it last, in its words; it stays for who decides
+
 	Ratcheted bool   `json:"ratcheted,omitempty"` // it would block, but was found late, on lines that had not changed
 	SameAs    string `json:"same_as,omitempty"`   // id of an earlier item of another source that it is one with
 }

@@ -150,6 +150,7 @@ func (l *Ledger) Reply(source, target string, round int, replies []Reply) []Chan
 			if item.Status != Disputed || item.StatusRound != round { // not another try of the same round
 				item.Disputes++
 			}
+			item.Dispute = r.Reason
 			out = append(out, Change{item.with(Disputed, round, target, r.Reason)})
 		}
 	}

@@ -41,7 +41,7 @@ func (l *Ledger) Merge(source string, round int, r *Result) []Change {
 		item := m.given[i]
 		item.ID = itemID(source, next)
 		item.Status, item.StatusRound, item.By, item.Reason = Open, round, source, ""
-		item.Disputes, item.Unfixed, item.Ratcheted, item.SameAs = 0, 0, false, ""
+		item.Disputes, item.Unfixed, item.Dispute, item.Ratcheted, item.SameAs = 0, 0, "", false, ""
 		item.FirstRound, item.LastRound, item.Sources = round, round, []string{source}
 		out = append(out, Change{item})
 	}

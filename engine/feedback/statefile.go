@@ -134,6 +134,7 @@ func writeItem(b *strings.Builder, i *Item) {
 	for _, flag := range i.Flags {
 		line("Note", flag)
 	}
+	line("Disputed", i.Dispute)
 	line("Reason", i.Reason)
 	line("By", i.By)
 }

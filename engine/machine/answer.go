@@ -150,15 +150,15 @@ func (d *decider) decideRetry(e *escalation, a step.Answer, r step.EscalationDec
 		return true
 	}
 	r.Covered = covered(e)
-	last := d.s.workTree.Hash
+	byHand := d.s.madeByHand(a.Tree)
 	d.emit(r)
-	if a.Tree.Hash != last {
+	if byHand {
 		for _, f := range d.s.liveFrames() {
 			d.staleBehindTargets(f)
 		}
 	}
 	for _, i := range e.sources {
-		d.reviewsAgain(i)
+		d.reviewsAgain(i, byHand)
 	}
 	return true
 }

@@ -186,6 +186,24 @@ func (s *state) applyRaised(r step.EscalationRaised) {
 	s.nextEscalation++
 }
 
+// referBack hands a person's note to those that run again first; the other targets are told when they do what the
+// reviews found.
+func (s *state) referBack(e *escalation, r step.EscalationDecided) {
+	first := []*instance{s.at(r.To)}
+	if e.target != nil && r.To == e.target.path {
+		first = upmost(e.sources)
+	}
+	for _, t := range first {
+		t.note = r.Note
+		s.sent.add(t.path, envelope.SourceOperatorReferBack, r.Note)
+	}
+	for _, i := range e.sources {
+		if l := s.loopOf(i); !slices.ContainsFunc(first, func(t *instance) bool { return t.path == l.counter.Target }) {
+			s.sends(l, s.ledger.OpenBlocking(i.path))
+		}
+	}
+}
+
 func (s *state) applyDecided(r step.EscalationDecided) {
 	if r.Answer != "" {
 		s.answers[r.Answer] = true
@@ -204,7 +222,7 @@ func (s *state) applyDecided(r step.EscalationDecided) {
 		switch r.Decision {
 		case decisionRetry:
 			l.counter.Cap += r.Rounds
-			if i.node.Refine != nil { // one more attempt
+			if i.makesAttempt(s.madeByHand(r.Tree)) {
 				l.counter.Iteration++
 				l.pending = ids(s.ledger.OpenBlocking(i.path))
 				s.sends(l, s.ledger.OpenBlocking(i.path))
@@ -216,16 +234,7 @@ func (s *state) applyDecided(r step.EscalationDecided) {
 		}
 	}
 	if r.Decision == decisionReferBack {
-		s.at(r.To).note = r.Note
-		s.sent.add(r.To, envelope.SourceOperatorReferBack, r.Note)
-		if e.target != nil && r.To == e.target.path {
-			for _, t := range upmost(e.sources) {
-				t.note = r.Note
-				if t.path != r.To {
-					s.sent.add(t.path, envelope.SourceOperatorReferBack, r.Note)
-				}
-			}
-		}
+		s.referBack(e, r)
 	}
 	if r.Tree.Hash != "" && s.active == 0 {
 		s.workTree, s.worked = r.Tree, false // what was worked by hand is the base of what comes

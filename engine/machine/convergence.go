@@ -40,10 +40,17 @@ func (d *decider) stuck(i *instance, rule string) []feedback.Item {
 	return out
 }
 
-// routedItems gives the items that a routing names: those for which its rule holds, else all that are open and block.
-func (d *decider) routedItems(i *instance, rule string) []string {
-	if stuck := d.stuck(i, rule); len(stuck) > 0 {
-		return ids(stuck)
+// routedItems gives the items that a routing names: those for which its rule holds, of the review itself or else of
+// those with which it is routed; without such a rule all that are open and block.
+func (d *decider) routedItems(i *instance, rule string, with []*instance) []string {
+	for _, reviews := range [][]*instance{{i}, with} {
+		var out []string
+		for _, o := range reviews {
+			out = append(out, ids(d.stuck(o, rule))...)
+		}
+		if len(out) > 0 {
+			return out
+		}
 	}
 	return ids(d.s.ledger.OpenBlocking(i.path))
 }

@@ -31,7 +31,7 @@ func (d *decider) exhausted(sources, join []*instance, rule string) {
 		return // the run fails: nobody is asked about the rest
 	}
 	for _, i := range join {
-		d.routed(i, feedback.Escalate, rule)
+		d.routed(i, feedback.Escalate, rule, sources...)
 	}
 	for _, i := range fails {
 		d.fail(i, failure{class: string(stage.Findings), reason: rule, message: "the loop is exhausted (" + rule + "); " + why})

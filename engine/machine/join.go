@@ -121,7 +121,7 @@ func (d *decider) capped(blocked []*instance) []*instance {
 }
 
 // routed records what follows from one review. False: it breaks the contract of routings, and has failed.
-func (d *decider) routed(i *instance, action feedback.Action, rule string) bool {
+func (d *decider) routed(i *instance, action feedback.Action, rule string, with ...*instance) bool {
 	c := d.s.loopOf(i).counter
 	if action == feedback.ReImplement {
 		c.Iteration++
@@ -130,7 +130,7 @@ func (d *decider) routed(i *instance, action feedback.Action, rule string) bool 
 		return false
 	}
 	d.emit(step.FeedbackRouted{Source: i.path, Target: c.Target, At: d.at, Action: action, Iteration: c.Iteration,
-		MaxIterations: c.Cap, Rule: rule, Items: d.routedItems(i, rule)})
+		MaxIterations: c.Cap, Rule: rule, Items: d.routedItems(i, rule, with)})
 	return true
 }
 

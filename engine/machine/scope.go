@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"example.com/pipe/engine/feedback"
+	"example.com/pipe/engine/feedback/envelope"
 	"example.com/pipe/engine/plan"
 	"example.com/pipe/engine/step"
 	"example.com/pipe/engine/value"
@@ -123,6 +124,9 @@ func (d *decider) newBrief(i *instance, loops []*loop) (string, []string) {
 	}
 	if in.Iteration == 0 {
 		in.Iteration = i.iteration + 1
+	}
+	if len(in.Sources) == 0 { // a person sends it to a stage that the target needs
+		in.Sources = []feedback.BriefSource{{Stage: string(envelope.SourceOperatorReferBack)}}
 	}
 	return feedback.Brief(in, d.m.count), given
 }

@@ -100,9 +100,18 @@ func isAttempt(class string) bool {
 	return false
 }
 
-// reviewsAgain lets a review that escalated run again after work by hand; of a refine loop that is one more attempt.
-func (d *decider) reviewsAgain(i *instance) {
-	if i.node.Refine != nil {
+// madeByHand reports whether the workspace holds another tree than the run left.
+func (s *state) madeByHand(now step.Tree) bool { return now.Hash != s.workTree.Hash }
+
+// makesAttempt reports whether a retry of what i found is one more attempt of a refine loop. What a person made
+// by hand is validated first, not made again, unless the last attempt gave nothing that could be.
+func (i *instance) makesAttempt(byHand bool) bool {
+	return i.node.Refine != nil && !(byHand && i.target().status == step.Succeeded)
+}
+
+// reviewsAgain lets a review that escalated run again after work by hand; of a refine loop that may be one more attempt.
+func (d *decider) reviewsAgain(i *instance, byHand bool) {
+	if i.makesAttempt(byHand) {
 		d.restart(i.target(), []*instance{i})
 		return
 	}

@@ -83,6 +83,7 @@ func writeItem(w io.Writer, i *feedback.Item) {
 	case i.FirstRound > 0:
 		line("Round", fmt.Sprint(i.FirstRound))
 	}
+	line("Disputed", text(i.Dispute))
 	for _, flag := range i.Flags {
 		line("Note", text(flag))
 	}

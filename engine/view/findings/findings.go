@@ -77,6 +77,9 @@ func origin(i *feedback.Item) string {
 	if i.Disputes > 0 {
 		text += fmt.Sprintf(", disputed %d×", i.Disputes)
 	}
+	if i.Dispute != "" && i.Status != feedback.Disputed { // else it is the reason of its status
+		text += ", disputed: " + short(i.Dispute)
+	}
 	return text
 }
 
