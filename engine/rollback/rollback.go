@@ -99,7 +99,7 @@ func recovered(r *undo.Recovery) string {
 	}
 	text := "; what was there before is in " + r.Name + ", and comes back with: " + r.Command
 	if len(r.Later) > 0 {
-		text += "; it was changed between two tries of the rollback, see also " + strings.Join(r.Later, ", ")
+		text += "; what came up or was changed while it was rolled back is in " + strings.Join(r.Later, ", ")
 	}
 	return text
 }

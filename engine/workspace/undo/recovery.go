@@ -25,7 +25,7 @@ type Options struct {
 type Recovery struct {
 	Name    string   // the ref, or the folder
 	Command string   // puts all of it back, in the root
-	Later   []string // further ones: the workspace was changed between two tries of the same
+	Later   []string // further ones: what came up, or was changed, between two tries of the same
 }
 
 // recoveryRefs is where the refs lie that hold what was there before something was undone.

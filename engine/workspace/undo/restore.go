@@ -33,47 +33,59 @@ type difference struct {
 // Restore puts the files of the workspace back as a base holds them: contents, modes and links; what
 // was added is removed, with the folders that are empty then. Ignored and excluded files are left alone, no symbolic
 // link is followed, and git's index is not written. What was there before is saved first. Doing it again goes on
-// where it was cut off.
+// where it was cut off. What was ignored by rules that came after the base, and is not by those of the base, was added:
+// it is seen once they are back, saved as a further recovery, and removed.
 func (w *Workspace) Restore(ctx context.Context, base string, opt Options) (Undone, error) {
+	u, more, err := w.restore(ctx, base, opt, true)
+	if err == nil && more {
+		u, _, err = w.restore(ctx, base, opt, false)
+	}
+	return u, err
+}
+
+// restore is Restore without what comes up when the rules are back, and reports whether there is any of that if asked to.
+func (w *Workspace) restore(ctx context.Context, base string, opt Options, look bool) (u Undone, more bool, err error) {
 	now, err := w.Read(ctx, workspace.ReadOptions{Exclude: opt.Exclude})
 	if err != nil {
-		return Undone{}, err
+		return Undone{}, false, err
 	}
 	diffs, err := w.differences(ctx, workspace.Tree{Hash: base}, now, opt.Exclude)
 	if err != nil {
-		return Undone{}, fmt.Errorf("restore files: %w", err)
+		return Undone{}, false, fmt.Errorf("restore files: %w", err)
 	}
 	if len(diffs) == 0 {
 		r, err := w.recovery(ctx, opt)
 		if err != nil {
-			return Undone{}, err
+			return Undone{}, false, err
 		}
 		due, err := note(nil, opt)
-		return Undone{Files: due, Recovery: r}, err
+		return Undone{Files: due, Recovery: r}, false, err
 	}
 	root, err := os.OpenRoot(w.Root)
 	if err != nil {
-		return Undone{}, fmt.Errorf("restore files: %w", err)
+		return Undone{}, false, fmt.Errorf("restore files: %w", err)
 	}
 	defer root.Close()
 	t := &restoring{w: w, root: root, base: workspace.Tree{Hash: base}, run: opt.Run}
 	if err := t.held(ctx, diffs); err != nil {
-		return Undone{}, fmt.Errorf("restore files: %w", err)
+		return Undone{}, false, fmt.Errorf("restore files: %w", err)
 	}
 	due, err := note(diffs, opt)
 	if err != nil {
-		return Undone{}, fmt.Errorf("restore files: %w", err)
+		return Undone{}, false, fmt.Errorf("restore files: %w", err)
 	}
 	t.undone.Files = slices.DeleteFunc(due, func(name string) bool { // those of a try that was cut off
 		return slices.ContainsFunc(diffs, func(d difference) bool { return d.name == name })
 	})
 	if t.undone.Recovery, err = t.save(ctx, diffs, now.Hash, opt); err != nil {
-		return Undone{}, fmt.Errorf("restore files: %w", err)
+		return Undone{}, false, fmt.Errorf("restore files: %w", err)
 	}
 	if err := t.restore(ctx, diffs); err != nil {
-		return t.undone, fmt.Errorf("restore files: %w", err)
+		return t.undone, false, fmt.Errorf("restore files: %w", err)
 	}
-	return t.undone, t.verify(ctx, opt)
+	t.look = look && slices.ContainsFunc(diffs, func(d difference) bool { return path.Base(d.name) == ".gitignore" })
+	err = t.verify(ctx, opt)
+	return t.undone, t.more, err
 }
 
 // note keeps which files are to be put back, and gives those of an earlier try with them: one that was cut off does not
@@ -118,6 +130,8 @@ type restoring struct {
 	run    string
 	undone Undone
 	left   map[string]bool // names of what is left as it is
+
+	look, more bool // whether to look for what the rules do not hide any more, and whether there is some
 }
 
 func (t *restoring) leave(name, why string) {
@@ -284,6 +298,10 @@ func (t *restoring) verify(ctx context.Context, opt Options) error {
 	for _, d := range rest {
 		if _, err := t.root.Lstat(filepath.FromSlash(d.name)); err == nil && d.is == "" {
 			continue // it is there, and git passes it over: a stage took it out of the index, and it is ignored
+		}
+		if t.look && d.was == "" && !t.left[d.name] && !slices.Contains(t.undone.Ignored, d.name) {
+			t.more = true
+			continue
 		}
 		if !t.left[d.name] && !slices.Contains(t.undone.Ignored, d.name) {
 			t.leave(d.name, "it was changed again at the same time")

@@ -517,3 +517,34 @@ func TestRestoreAttributes(t *testing.T) {
 		})
 	}
 }
+
+// TestRestoreWhatWasHidden removes what was added below rules of its own, and keeps it in a recovery.
+func TestRestoreWhatWasHidden(t *testing.T) {
+	dir := repo(t)
+	w := open(t, dir)
+	write(t, filepath.Join(dir, "old.log"), "ignored before\n")
+	base := keep(t, w)
+	write(t, filepath.Join(dir, ".gitignore"), "*.log\n*.keep\n")
+	write(t, filepath.Join(dir, "a.txt"), "changed\n")
+	write(t, filepath.Join(dir, "made/x.keep"), "hidden\n")
+	write(t, filepath.Join(dir, "new.log"), "ignored\n")
+
+	opt := options(dir)
+	opt.Copies = filepath.Join(t.TempDir(), "recovery")
+	u, err := w.Restore(t.Context(), base.Hash, opt)
+	must(t, err)
+	if want := []string{".gitignore", "a.txt", "made/x.keep"}; !slices.Equal(u.Files, want) || len(u.Left) > 0 {
+		t.Errorf("%+v, want %q", u, want)
+	}
+	if got := git(t, dir, "status", "--porcelain"); got != "" {
+		t.Errorf("git status says\n%s", got)
+	}
+	for _, name := range []string{"old.log", "new.log"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(u.Recovery.Later) != 1 || git(t, dir, "show", u.Recovery.Later[0]+":made/x.keep") != "hidden\n" || git(t, dir, "show", u.Recovery.Name+":a.txt") != "changed\n" {
+		t.Errorf("recovery %+v", u.Recovery)
+	}
+}
