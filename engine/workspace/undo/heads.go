@@ -65,11 +65,8 @@ func (h *Heads) count(ctx context.Context, by int) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.open += by
-	switch {
-	case by > 0 && h.open == 1:
-		return h.note(ctx, false)
-	case by < 0 && h.open == 0:
-		return h.note(ctx, true)
+	if first, last := by > 0 && h.open == 1, by < 0 && h.open == 0; first || last {
+		return h.note(ctx, last)
 	}
 	return nil
 }
@@ -80,18 +77,14 @@ func (h *Heads) note(ctx context.Context, ends bool) error {
 		return fmt.Errorf("note what is checked out: %w", err)
 	}
 	now.Ends = ends
-	return appendNote(h.copies, now)
-}
-
-func appendNote(copies string, n headsNote) error {
-	line, err := json.Marshal(n)
+	line, err := json.Marshal(now)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(copies, 0o700); err != nil {
+	if err := os.MkdirAll(h.copies, 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(copies, headsFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(filepath.Join(h.copies, headsFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
