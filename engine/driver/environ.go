@@ -53,6 +53,9 @@ func (d *Driver) environ(s *step.StageStarted, f *folder) []string {
 			out = append(out, name+"="+text(v))
 		}
 	}
+	if s.Refine != nil {
+		out = append(out, "PIPE_REFINE_ATTEMPT="+strconv.Itoa(s.Refine.Attempt), "PIPE_REFINE_MAX="+strconv.Itoa(s.Refine.Max))
+	}
 	if s.FeedbackFile != "" {
 		out = append(out, "PIPE_FEEDBACK_FILE="+filepath.Join(d.opt.Workspace.Root, filepath.FromSlash(s.FeedbackFile)))
 	}

@@ -199,6 +199,7 @@ func (d *decider) dispatch(i *instance, p *preparation) {
 		d.failStart(i, p.iteration, d.located(err))
 		return
 	}
+	r.Refine = d.s.refineAttempt(i)
 	if r.Envelope = p.envelope(); r.Envelope != nil {
 		if err := r.Envelope.Validate(); err != nil {
 			d.failStart(i, p.iteration, err.Error())

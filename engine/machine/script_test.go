@@ -208,6 +208,10 @@ func short(v value.Value) string {
 		if source, ok := o.Get("source"); ok && o.Len() > 2 {
 			return envelopeText(source, o)
 		}
+		if most, ok := o.Get("max_attempts"); ok {
+			attempt, _ := o.Get("attempt")
+			return fmt.Sprintf("%v/%v", attempt, most)
+		}
 		if hash, ok := o.Get("hash"); ok {
 			return fmt.Sprint(hash)
 		}

@@ -48,6 +48,18 @@ func (i *instance) verifiesItems() bool {
 	return i.isSelf() && i.isGroup() && i.target().isGroup() && i.target().status == step.Running
 }
 
+// refineAttempt says which attempt of a refine loop a try of i belongs to; nil: of none.
+func (s *state) refineAttempt(i *instance) *step.RefineAttempt {
+	if v := i.verifier(); v != nil {
+		i = v
+	}
+	if i.node.Refine == nil || i.isGroup() {
+		return nil
+	}
+	c := s.loopOf(i).counter
+	return &step.RefineAttempt{Attempt: c.Iteration, Max: c.Cap}
+}
+
 // countsAnew reports whether a loop of a stage with itself begins at 1 again, since something other than itself
 // made the stage run again.
 func countsAnew(i *instance, sources []*instance) bool {

@@ -87,9 +87,16 @@ type StageStarted struct {
 
 	Envelope     *envelope.Envelope       `json:"envelope,omitempty"`      // with work that is sent to it
 	Discovery    *envelope.DiscoveryInput `json:"discovery,omitempty"`     // of a stage that only looks around
+	Refine       *RefineAttempt           `json:"refine,omitempty"`        // of both halves of a refine loop
 	FeedbackFile string                   `json:"feedback_file,omitempty"` // of both halves of a refine loop: where its findings are kept, relative to the workspace
 
 	Since string `json:"since,omitempty"` // tree of the last review: the outcome must carry the lines changed since, where items name them
+}
+
+// RefineAttempt says which attempt of a refine loop a try belongs to.
+type RefineAttempt struct {
+	Attempt int `json:"attempt"` // from 1
+	Max     int `json:"max_attempts"`
 }
 
 // StageSucceeded says that a stage gave what it must.
