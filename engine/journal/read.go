@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Log says what a journal held when it was read.
@@ -85,12 +86,15 @@ func (t *Tail) Next(fn func(Line) error) error {
 
 func (t *Tail) next(fn func(Line) error) (torn int64, err error) {
 	path := filepath.Join(t.dir, FileName)
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // what is no file, a pipe say, is not waited for
 	if err != nil {
 		return 0, fmt.Errorf("open the journal %q: %w", path, bare(err))
 	}
 	defer f.Close()
 	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a regular file")
+	}
 	if err != nil {
 		return 0, fmt.Errorf("open the journal %q: %w", path, bare(err))
 	}
