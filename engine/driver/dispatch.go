@@ -141,7 +141,7 @@ func (t *try) run(ctx context.Context) (step.StageEnded, error) {
 // call hands the try to its kind.
 func (t *try) call(ctx context.Context, kind stage.Kind, config *value.Object, dir string, deadline time.Time) (stage.Outcome, error) {
 	if limit := time.Duration(t.node.Timeout); limit > 0 {
-		timed, cancel := context.WithTimeout(ctx, limit)
+		timed, cancel := context.WithTimeoutCause(ctx, limit, &proc.LimitError{Limit: limit})
 		defer cancel()
 		ctx = timed
 	}

@@ -22,11 +22,12 @@ const copySize = 32 << 10
 // is opened before the process starts, so that a log that can't be written is known then, and a process that
 // moves folders about leads the log nowhere else.
 type stream struct {
-	name string // of the log file; "" for none
-	dir  int    // descriptors; -1: none, or closed
-	log  int    // of the file, once it is made
-	r    int
-	w    int // the child's end; closed in our process once the child has it
+	name    string // of the log file; "" for none
+	heading string // what the log file is told first
+	dir     int    // descriptors; -1: none, or closed
+	log     int    // of the file, once it is made
+	r       int
+	w       int // the child's end; closed in our process once the child has it
 
 	head []byte
 	tail ring
@@ -35,8 +36,8 @@ type stream struct {
 }
 
 // openStream opens the folder of the log file, and the pipe.
-func openStream(name string) (*stream, error) {
-	s := &stream{name: name, dir: -1, log: -1}
+func openStream(name, heading string) (*stream, error) {
+	s := &stream{name: name, heading: heading, dir: -1, log: -1}
 	var err error
 	if name != "" {
 		if s.dir, err = openFile(filepath.Dir(name), unix.O_RDONLY|unix.O_DIRECTORY); err != nil {
@@ -85,14 +86,9 @@ func (s *stream) read(buf []byte) int {
 func (s *stream) take(p []byte) {
 	if s.dir >= 0 {
 		s.openLog()
+		s.write([]byte(s.heading))
 	}
-	for rest := p; s.log >= 0 && s.err == nil && len(rest) > 0; {
-		n, err := unix.Write(s.log, rest)
-		if err != nil && !errors.Is(err, unix.EINTR) {
-			s.err = &LogError{Path: s.name, Err: err}
-		}
-		rest = rest[max(n, 0):]
-	}
+	s.write(p)
 	s.size += int64(len(p))
 	if room := HeadTail - len(s.head); room > 0 {
 		n := min(room, len(p))
@@ -100,6 +96,17 @@ func (s *stream) take(p []byte) {
 		p = p[n:]
 	}
 	s.tail.write(p)
+}
+
+// write writes to the log file, where there is one and nothing was wrong with it so far.
+func (s *stream) write(p []byte) {
+	for s.log >= 0 && s.err == nil && len(p) > 0 {
+		n, err := unix.Write(s.log, p)
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			s.err = &LogError{Path: s.name, Err: err}
+		}
+		p = p[max(n, 0):]
+	}
 }
 
 // openLog makes the log file, or opens the one that is there, and is done with its folder. Where the process

@@ -37,7 +37,7 @@ func TestHeadAndTail(t *testing.T) {
 
 // A disk that held us up past the delay costs nothing that was written before it.
 func TestNothingThatWaitsIsLost(t *testing.T) {
-	s, err := openStream("")
+	s, err := openStream("", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestNothingThatWaitsIsLost(t *testing.T) {
 
 // Somebody who can't be found and never stops writing doesn't hold us.
 func TestEndlessWriterIsLeft(t *testing.T) {
-	s, err := openStream("")
+	s, err := openStream("", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,6 +69,9 @@ func (r *Result) Explain() string {
 		why = "ended by " + r.Signal
 	case TimedOut:
 		why = "stopped at the end of its time limit"
+		if limit := (*LimitError)(nil); errors.As(r.Stopped, &limit) {
+			why += " of " + limit.Limit.String()
+		}
 	case Cancelled:
 		why = "cancelled"
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 )
 
 func TestExplain(t *testing.T) {
@@ -19,6 +20,7 @@ func TestExplain(t *testing.T) {
 		{Result{Started: true, ExitCode: -1, Signal: "SIGBUS", KilledLeftovers: 2}, Signalled, "ended by SIGBUS, with 2 more of its processes"},
 		{Result{Started: true, ExitCode: 0, Stopped: context.DeadlineExceeded, Stderr: said}, TimedOut, "stopped at the end of its time limit: the last words"},
 		{Result{ExitCode: -1, Stopped: context.DeadlineExceeded}, TimedOut, "stopped at the end of its time limit"},
+		{Result{Started: true, Stopped: &LimitError{90 * time.Second}}, TimedOut, "stopped at the end of its time limit of 1m30s"},
 		{Result{Started: true, ExitCode: -1, Signal: "SIGKILL", Stopped: context.Canceled}, Cancelled, "cancelled"},
 		{Result{Started: true, Stopped: errors.New("aborted")}, Cancelled, "cancelled"},
 	} {

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // ErrClosed is returned by a Run on a closed Starter.
@@ -59,6 +61,14 @@ type StartError struct {
 func (e *StartError) Error() string { return e.Detail }
 
 func (e *StartError) Unwrap() error { return e.Err }
+
+// LimitError is the cause of a context that ends with a time limit, so that a message can say how long that was.
+type LimitError struct{ Limit time.Duration }
+
+func (e *LimitError) Error() string { return fmt.Sprintf("the time limit of %s is over", e.Limit) }
+
+// Unwrap makes it the error of any deadline.
+func (e *LimitError) Unwrap() error { return context.DeadlineExceeded }
 
 // LogError is a log file that can't be opened or written. It is returned beside a complete Result when the
 // process ran.

@@ -23,6 +23,7 @@ type Spec struct {
 
 	Stdin          string // a file; "": /dev/null
 	Stdout, Stderr string // log files, created at the first byte or appended to; "": only head and tail are kept; may be the same
+	Heading        string // written into each log file before the first byte that goes there; no part of an Output
 
 	Effect, Run string        // the values of EffectVar and RunVar in Env; without them only the group is known
 	Grace       time.Duration // 0: DefaultGrace

@@ -187,14 +187,14 @@ func openStdin(spec *Spec) (int, error) {
 
 // openStreams opens stdout and stderr, which are one stream if they go to the same file.
 func openStreams(spec *Spec) ([]*stream, error) {
-	stdout, err := openStream(spec.Stdout)
+	stdout, err := openStream(spec.Stdout, spec.Heading)
 	if err != nil {
 		return nil, err
 	}
 	if spec.Stderr == spec.Stdout && spec.Stdout != "" {
 		return []*stream{stdout}, nil
 	}
-	stderr, err := openStream(spec.Stderr)
+	stderr, err := openStream(spec.Stderr, spec.Heading)
 	if err != nil {
 		stdout.close()
 		return nil, err

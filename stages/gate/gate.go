@@ -13,6 +13,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -89,10 +90,14 @@ func (r runner) gate(ctx context.Context, call *stage.Call) (stage.Outcome, erro
 	if repo == "" {
 		repo = repository.Open(r.starter, call).Slug(ctx)
 	}
-	return reject(out, &envelope.Diagnosis{Gate: &envelope.GateOutput{
-		Repo: repo, ArtifactPath: artifact(call, log),
-		Summary: failure(ctx, log, &res.Stdout, int(min(max(around, 0), maxLines))),
-	}}), nil
+	g := &envelope.GateOutput{Repo: repo, Summary: failure(ctx, log, &res.Stdout, int(min(max(around, 0), maxLines)))}
+	if g.Summary == "" {
+		g.Summary = fmt.Sprintf("exit status %d, and it said nothing", out.ExitCode)
+	}
+	if info, err := os.Lstat(log); err == nil && info.Mode().IsRegular() {
+		g.ArtifactPath = artifact(call, log)
+	}
+	return reject(out, &envelope.Diagnosis{Gate: g}), nil
 }
 
 // judge gives the outcome of a command that judges, and whether it rejects. An outcome that is no rejection

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"go.uber.org/goleak"
@@ -83,7 +84,7 @@ func TestGate(t *testing.T) {
 		{tests, "0", "--- FAIL: TestCart (0.01s)"},
 		{"echo one; echo two; echo; echo three; echo; exit 2", "2", "three\n\ntwo\n\nthree"},
 		{"echo alone; exit 2", "", "alone"},
-		{"exit 2", "", ""},
+		{"exit 3", "", "exit status 3, and it said nothing"},
 		{"printf 'a\\033[31m: error:\\033[0m b\\000\\377\\n'; exit 1", "", "a: error: b\uFFFD"},
 		{"printf '10%%\\r20%%\\rERROR done\\r\\n'; exit 1", "", "ERROR done"},
 		{"echo 'main.rs:1: error[E0308]: types'; exit 1", "", "main.rs:1: error[E0308]: types"},
@@ -104,7 +105,11 @@ func TestGate(t *testing.T) {
 		if g.Summary != c.want {
 			t.Errorf("%q: the summary is\n%s\nwant\n%s", c.script, g.Summary, c.want)
 		}
-		if g.Repo != "shop" || g.ArtifactPath != ".pipe/runs/r/stages/gate/1.1/stdout.log" {
+		artifact := ".pipe/runs/r/stages/gate/1.1/stdout.log"
+		if c.script == "exit 3" {
+			artifact = "" // there is no such file
+		}
+		if g.Repo != "shop" || g.ArtifactPath != artifact {
 			t.Errorf("%q: repo %q, artifact %q", c.script, g.Repo, g.ArtifactPath)
 		}
 		checkItem(t, out, envelope.SourceSquashGate)
@@ -132,7 +137,7 @@ func checkItem(t *testing.T, out stage.Outcome, want envelope.Source) {
 
 func TestGateNamesTheRepository(t *testing.T) {
 	kind := start(t, New)
-	call := newCall(t, value.Field{Name: "run", Value: "exit 1"})
+	call := newCall(t, value.Field{Name: "run", Value: "echo no; exit 1"})
 	git(t, call.Workspace, "init", "-q")
 	for _, c := range []struct{ url, want string }{
 		{"", "shop"}, {"https://me:secret@git.example/teams/shop/backend.git", "teams/shop/backend"},
@@ -203,8 +208,8 @@ func TestGateWhoseLogIsGone(t *testing.T) {
 	kind := start(t, New)
 	for _, spoil := range []string{"true", "mkfifo $STAGE_DIR/stdout.log", "ln -s /etc/passwd $STAGE_DIR/stdout.log"} {
 		call := newCall(t, value.Field{Name: "run", Value: "echo 'error: it broke'; until test -f $STAGE_DIR/stdout.log; do :; done; rm $STAGE_DIR/stdout.log; " + spoil + "; exit 1"})
-		if got := run(t, kind, call).Diagnosis.Gate.Summary; got != "error: it broke" {
-			t.Errorf("%s: %q", spoil, got)
+		if got := run(t, kind, call).Diagnosis.Gate; got.Summary != "error: it broke" || got.ArtifactPath != "" {
+			t.Errorf("%s: %+v", spoil, got)
 		}
 	}
 }
@@ -221,7 +226,8 @@ func TestHugeOutput(t *testing.T) {
 func TestVerifiers(t *testing.T) {
 	kind := start(t, NewVerifiers)
 	call := newCall(t, value.Field{Name: "commands", Value: value.List{
-		command("lint", "echo clean; echo careful >&2"),
+		command("lint", "echo clean"),
+		command("mute", "true"),
 		command("test\n", "echo 'cart.go:7: no'; printf 'bad \\377\\033[1m\\n' >&2; exit 3"),
 		command("never", "touch $STAGE_DIR/never"),
 	}})
@@ -230,7 +236,7 @@ func TestVerifiers(t *testing.T) {
 		t.Fatalf("%+v", out)
 	}
 	v := *out.Diagnosis.Verifier
-	if v.VerifierName != "test\n" || v.Gate != "post_submit" || v.Stdout != "cart.go:7: no" || v.Stderr != "bad \uFFFD" || v.DurationMs < 0 {
+	if v.VerifierName != "test\n" || v.Gate != "post_submit" || v.Stdout != "cart.go:7: no" || v.Stderr != "bad \uFFFD" || v.ExitCode != 3 || v.DurationMs < 0 {
 		t.Errorf("%+v", v)
 	}
 	if out.Result.Items[0].SourceAgent != "test\n" {
@@ -242,11 +248,34 @@ func TestVerifiers(t *testing.T) {
 	}
 	for log, want := range map[string]string{
 		"stdout.log": "==> verifier lint\nclean\n==> verifier test\\x0a\ncart.go:7: no\n",
-		"stderr.log": "==> verifier lint\ncareful\n==> verifier test\\x0a\nbad \377\033[1m\n",
+		"stderr.log": "==> verifier test\\x0a\nbad \377\033[1m\n",
 	} {
 		if b, err := os.ReadFile(filepath.Join(call.StageDir, log)); err != nil || string(b) != want {
 			t.Errorf("%s: %q, %v, want %q", log, b, err, want)
 		}
+	}
+}
+
+// TestSilentVerifiersLeaveNoLog: nothing is written for who says nothing.
+func TestSilentVerifiersLeaveNoLog(t *testing.T) {
+	call := newCall(t, value.Field{Name: "commands", Value: value.List{command("one", "true"), command("two", "exit 1")}})
+	run(t, start(t, NewVerifiers), call)
+	for _, log := range []string{"stdout.log", "stderr.log"} {
+		if b, err := os.ReadFile(filepath.Join(call.StageDir, log)); err == nil {
+			t.Errorf("%s is there: %q", log, b)
+		}
+	}
+}
+
+// TestVerifierThatTakesTooLong names the verifier, and the limit.
+func TestVerifierThatTakesTooLong(t *testing.T) {
+	const limit = 300 * time.Millisecond
+	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, &proc.LimitError{Limit: limit})
+	defer cancel()
+	out, err := start(t, NewVerifiers).Run(ctx, newCall(t, value.Field{Name: "commands", Value: value.List{command("slow", "exec sleep 60")}}))
+	if err != nil || out.Class != stage.Timeout || !strings.HasPrefix(out.Message, `the verifier "slow" did not end in the time`) ||
+		!strings.HasSuffix(out.Message, "time limit of 300ms") {
+		t.Errorf("%+v, %v", out, err)
 	}
 }
 
@@ -261,7 +290,7 @@ func TestVerifierThatSaysMuchOrNothing(t *testing.T) {
 		t.Error(err)
 	}
 	out = run(t, kind, newCall(t, value.Field{Name: "commands", Value: value.List{command("mute", "exit 1")}}))
-	if got := out.Result.Items[0].Description; got != `the verifier "mute" rejected the work (post_submit) and said nothing` {
+	if got := out.Result.Items[0].Description; got != `the verifier "mute" rejected the work with exit status 1 and said nothing` {
 		t.Errorf("%q", got)
 	}
 }

@@ -81,11 +81,8 @@ func (r runner) verifiers(ctx context.Context, call *stage.Call) (stage.Outcome,
 	}
 	out := stage.Outcome{ExitCode: -1, Result: &feedback.Result{Items: []feedback.Item{}}}
 	for _, c := range commands {
-		if err := announce(call, c.name); err != nil {
-			return stage.Outcome{}, err
-		}
 		began := time.Now()
-		res, err := r.scripts.Run(ctx, call, script.Script{Text: c.run, Name: c.name})
+		res, err := r.scripts.Run(ctx, call, script.Script{Text: c.run, Name: c.name, Heading: heading(c.name)})
 		took := time.Since(began)
 		var rejected bool
 		out, rejected, err = judge(&res, err)
@@ -95,8 +92,12 @@ func (r runner) verifiers(ctx context.Context, call *stage.Call) (stage.Outcome,
 		case rejected:
 			return reject(out, &envelope.Diagnosis{Verifier: &envelope.VerifierChainResult{
 				VerifierName: c.name, Gate: envelope.GatePostSubmit,
-				Stdout: script.End(&res.Stdout, streamLimit), Stderr: script.End(&res.Stderr, streamLimit), DurationMs: took.Milliseconds(),
+				Stdout: script.End(&res.Stdout, streamLimit), Stderr: script.End(&res.Stderr, streamLimit),
+				ExitCode: out.ExitCode, DurationMs: took.Milliseconds(),
 			}}), nil
+		case out.Class == stage.Timeout:
+			out.Message = fmt.Sprintf("the verifier %q did not end in the time that all verifiers of the stage have together: %s", diag.Escape(c.name), out.Message)
+			return out, nil
 		case out.Class != stage.OK:
 			out.Message = fmt.Sprintf("the verifier %q could not do its work: %s", diag.Escape(c.name), out.Message)
 			return out, nil
@@ -105,14 +106,5 @@ func (r runner) verifiers(ctx context.Context, call *stage.Call) (stage.Outcome,
 	return out, nil
 }
 
-// announce writes into both logs which verifier's output follows. A log in whose place an earlier verifier put
-// something else goes without, as it does for what is written after it.
-func announce(call *stage.Call, name string) error {
-	line := "==> verifier " + diag.Escape(name) + "\n"
-	for _, log := range []string{script.StdoutLog, script.StderrLog} {
-		if err := script.Note(call, log, line); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// heading says in a log whose output follows: a log has that of all verifiers that wrote there, and no other.
+func heading(name string) string { return "==> verifier " + diag.Escape(name) + "\n" }

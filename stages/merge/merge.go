@@ -108,7 +108,7 @@ func (r runner) merge(ctx context.Context, call *stage.Call) (stage.Outcome, err
 	c, err := t.squash(ctx, from)
 	if err == nil && c != nil {
 		var gaveUp *envelope.ResolverDiagnosis
-		gaveUp, err = r.resolve(ctx, t, c)
+		gaveUp, err = r.resolve(ctx, t, c, from.name)
 		if gaveUp != nil {
 			return t.finding(ctx, &envelope.Diagnosis{Resolver: gaveUp})
 		}
@@ -126,9 +126,10 @@ func (r runner) merge(ctx context.Context, call *stage.Call) (stage.Outcome, err
 }
 
 // resolve has the script of the config resolve a conflict. It gives the diagnosis of one that is not resolved.
-func (r runner) resolve(ctx context.Context, t *trial, c *conflict) (*envelope.ResolverDiagnosis, error) {
+func (r runner) resolve(ctx context.Context, t *trial, c *conflict, from string) (*envelope.ResolverDiagnosis, error) {
 	d := &envelope.ResolverDiagnosis{
-		ConflictingPaths: texts(c.paths), PlanBranch: t.into.name, AttemptNumber: max(t.call.Iteration, 1), ConflictSignature: c.signature,
+		ConflictingPaths: texts(c.paths), MergedBranch: from, PlanBranch: t.into.name,
+		AttemptNumber: max(t.call.Iteration, 1), ConflictSignature: c.signature,
 	}
 	text := script.Of(t.call, keyResolve)
 	if text == "" {

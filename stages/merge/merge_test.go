@@ -322,8 +322,11 @@ func TestConflict(t *testing.T) {
 			continue
 		}
 		d := out.Diagnosis.Resolver
-		if !slices.Equal(d.ConflictingPaths, c.left) || d.RepoSlug != "shop/backend" || d.PlanBranch != "main" || d.AttemptNumber != 1 {
+		if !slices.Equal(d.ConflictingPaths, c.left) || d.RepoSlug != "shop/backend" || d.MergedBranch != "feature" || d.PlanBranch != "main" || d.AttemptNumber != 1 {
 			t.Errorf("%s: %+v", name, d)
+		}
+		if text := out.Result.Items[0].Description; !strings.HasPrefix(text, `the merge of branch "feature" into "main" of "shop/backend" has conflicts in `) {
+			t.Errorf("%s: %q", name, text)
 		}
 		if name != "a vast verdict" && d.VerdictText != c.verdict || len(d.VerdictText) > verdictLimit+10 {
 			t.Errorf("%s: the verdict is %.100q", name, d.VerdictText)

@@ -52,6 +52,8 @@ type Script struct {
 
 	Stdout string // its log, absolute; "": StdoutLog of the stage's folder
 	Stderr string // its log, absolute; "": StderrLog of the stage's folder
+
+	Heading string // stands in each log before what the script writes there, if it does
 }
 
 // Runner runs scripts.
@@ -108,10 +110,11 @@ func (r *Runner) Run(ctx context.Context, call *stage.Call, s Script) (proc.Resu
 	}
 	return r.starter.Run(ctx, proc.Spec{
 		Path: argv[0], Args: argv[1:], Env: env, Dir: orElse(s.Dir, call.Dir),
-		Stdin:  s.Stdin,
-		Stdout: orElse(s.Stdout, filepath.Join(call.StageDir, StdoutLog)),
-		Stderr: orElse(s.Stderr, filepath.Join(call.StageDir, StderrLog)),
-		Effect: call.Effect, Run: call.Run,
+		Stdin:   s.Stdin,
+		Stdout:  orElse(s.Stdout, filepath.Join(call.StageDir, StdoutLog)),
+		Stderr:  orElse(s.Stderr, filepath.Join(call.StageDir, StderrLog)),
+		Heading: s.Heading,
+		Effect:  call.Effect, Run: call.Run,
 	})
 }
 

@@ -74,8 +74,8 @@ type PriorDefect struct {
 // GateOutput is what a gate that failed said.
 type GateOutput struct {
 	Repo         string `json:"repo"`
-	ArtifactPath string `json:"artifact_path"` // of the whole output, captured
-	Summary      string `json:"summary"`       // the first line that says what failed, with lines around it
+	ArtifactPath string `json:"artifact_path"` // of the whole output, captured; "": there is none
+	Summary      string `json:"summary"`       // the first line that says what failed, with lines around it; of a silent gate, how it ended
 }
 
 // CIFailure is a failed run of a CI workflow.
@@ -91,6 +91,7 @@ type VerifierChainResult struct {
 	Gate         string `json:"gate"` // the phase in which it ran: GatePostSubmit
 	Stdout       string `json:"stdout"`
 	Stderr       string `json:"stderr"`
+	ExitCode     int    `json:"exit_code,omitempty"`
 	DurationMs   int64  `json:"duration_ms"`
 }
 
@@ -102,7 +103,8 @@ type ResolverDiagnosis struct {
 	VerdictText       string   `json:"verdict_text"` // of the resolver, as it gave it
 	ConflictingPaths  []string `json:"conflicting_paths"`
 	RepoSlug          string   `json:"repo_slug"`
-	PlanBranch        string   `json:"plan_branch"`
+	MergedBranch      string   `json:"merged_branch,omitempty"`
+	PlanBranch        string   `json:"plan_branch"`    // into which it is merged
 	AttemptNumber     int      `json:"attempt_number"` // from 1
 	ConflictSignature string   `json:"conflict_signature"`
 }

@@ -30,8 +30,8 @@ var (
 	assembly = AssemblyFixerConcern{File: "till.go", Line: 3, Comment: "renamed on both sides"}
 	gate     = GateOutput{"shop", "stages/gate/stdout.log", "--- FAIL: TestCart\n    cart_test.go:9: want 1"}
 	ci       = CIFailure{"build", "https://ci.example/1", "job test: step unit"}
-	verifier = VerifierChainResult{"lint", GatePostSubmit, "cart.go:7: shadowed", "exit 1", 1200}
-	resolver = ResolverDiagnosis{"both sides renamed it", []string{"cart.go", "a \"b\"\n.go"}, "shop", "main", 1, "5e1f"}
+	verifier = VerifierChainResult{"lint", GatePostSubmit, "cart.go:7: shadowed", "exit 1", 2, 1200}
+	resolver = ResolverDiagnosis{"both sides renamed it", []string{"cart.go", "a \"b\"\n.go"}, "shop", "feature/cart", "main", 1, "5e1f"}
 )
 
 // built has an envelope of each source as its builder makes it, and how many items it renders to.
@@ -285,6 +285,22 @@ func TestItemsAreTheSameInAnotherRound(t *testing.T) {
 	}
 }
 
+// TestRenderReadsAsOneLine: briefs and escalations make one line of a description, and show its beginning.
+func TestRenderReadsAsOneLine(t *testing.T) {
+	for want, d := range map[string]Diagnosis{
+		`the gate of "shop" failed: it broke; the whole output is in a.log; with more of it: before it broke`:   {Gate: &GateOutput{"shop", "a.log", "it broke\n\nbefore\nit broke"}},
+		`the gate of "shop" failed: it said nothing`:                                                            {Gate: &GateOutput{Repo: "shop"}},
+		`the CI workflow "build" failed: job test; the run is https://ci.example/1; with more of it: step unit`: {CI: &CIFailure{"build", "https://ci.example/1", "job test\nstep unit"}},
+		`the verifier "lint" rejected the work with exit status 3 and said nothing`:                             {Verifier: &VerifierChainResult{VerifierName: "lint", Gate: GatePostSubmit, ExitCode: 3}},
+		`the verifier "lint" rejected the work with exit status 3; stderr: no`:                                  {Verifier: &VerifierChainResult{VerifierName: "lint", Gate: GatePostSubmit, Stderr: "no", ExitCode: 3}},
+		`the merge into "main" of "shop" has conflicts in 1 file: "a.go"; the resolver said: no`:                {Resolver: &ResolverDiagnosis{VerdictText: "no", ConflictingPaths: []string{"a.go"}, RepoSlug: "shop", PlanBranch: "main"}},
+	} {
+		if got := feedback.OneLine(d.Items()[0].Description, reportLimit); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestRenderIsBounded fills everything with more than anybody reads.
 func TestRenderIsBounded(t *testing.T) {
 	huge := strings.Repeat("日本😀\n", 1<<20/11)
@@ -294,7 +310,7 @@ func TestRenderIsBounded(t *testing.T) {
 	}
 	e := New(SourceReviewerVerdict, issue, nil, history, Contents{Note: huge, Diagnosis: &Diagnosis{
 		[]AssemblyFixerConcern{{Comment: huge}}, &GateOutput{huge, huge, huge}, &CIFailure{huge, huge, huge},
-		&VerifierChainResult{huge, GatePostSubmit, huge, huge + "the end", 1}, &ResolverDiagnosis{huge, paths, huge, huge, 1, huge},
+		&VerifierChainResult{huge, GatePostSubmit, huge, huge + "the end", 1, 1}, &ResolverDiagnosis{huge, paths, huge, huge, huge, 1, huge},
 	}})
 	items := Render(e)
 	if len(items) != 6 {

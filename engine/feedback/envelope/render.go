@@ -47,25 +47,30 @@ func (d *Diagnosis) Items() []feedback.Item {
 		out = append(out, item)
 	}
 	if g := d.Gate; g != nil {
-		text := fmt.Sprintf("the gate of %q failed: %s", clip(g.Repo, nameLimit), said(g.Summary))
+		pointer := ""
 		if g.ArtifactPath != "" {
-			text += "\nthe whole output is in " + clip(g.ArtifactPath, nameLimit)
+			pointer = "the whole output is in " + clip(g.ArtifactPath, nameLimit)
 		}
+		text := fmt.Sprintf("the gate of %q failed: %s", clip(g.Repo, nameLimit), said(g.Summary, pointer))
 		out = append(out, blocking(SourceSquashGate, "", text, g.Repo, g.Summary))
 	}
 	if c := d.CI; c != nil {
-		text := fmt.Sprintf("the CI workflow %q failed: %s", clip(c.Workflow, nameLimit), said(c.Summary))
+		pointer := ""
 		if c.RunURL != "" {
-			text += "\nthe run is " + clip(c.RunURL, partLimit)
+			pointer = "the run is " + clip(c.RunURL, partLimit)
 		}
+		text := fmt.Sprintf("the CI workflow %q failed: %s", clip(c.Workflow, nameLimit), said(c.Summary, pointer))
 		out = append(out, blocking(SourceCIFailure, c.Workflow, text, c.Workflow, c.Summary))
 	}
 	if v := d.Verifier; v != nil {
-		text := fmt.Sprintf("the verifier %q rejected the work (%s)", clip(v.VerifierName, nameLimit), v.Gate)
-		text += stream("stdout", v.Stdout) + stream("stderr", v.Stderr)
+		text := fmt.Sprintf("the verifier %q rejected the work", clip(v.VerifierName, nameLimit))
+		if v.ExitCode != 0 {
+			text += fmt.Sprintf(" with exit status %d", v.ExitCode)
+		}
 		if strings.TrimSpace(v.Stdout+v.Stderr) == "" {
 			text += " and said nothing"
 		}
+		text += stream("stdout", v.Stdout) + stream("stderr", v.Stderr)
 		out = append(out, blocking(SourceVerifierChain, v.VerifierName, text, v.VerifierName, v.Stdout, v.Stderr))
 	}
 	if r := d.Resolver; r != nil {
@@ -77,20 +82,30 @@ func (d *Diagnosis) Items() []feedback.Item {
 // resolution says what could not be merged.
 func resolution(r *ResolverDiagnosis) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "the merge into %q of %q has conflicts that nobody resolved (attempt %d)",
-		clip(r.PlanBranch, nameLimit), clip(r.RepoSlug, nameLimit), r.AttemptNumber)
+	b.WriteString("the merge")
+	if r.MergedBranch != "" {
+		fmt.Fprintf(&b, " of branch %q", clip(r.MergedBranch, nameLimit))
+	}
+	fmt.Fprintf(&b, " into %q of %q has conflicts", clip(r.PlanBranch, nameLimit), clip(r.RepoSlug, nameLimit))
+	switch n := len(r.ConflictingPaths); n {
+	case 0:
+	case 1:
+		b.WriteString(" in 1 file")
+	default:
+		fmt.Fprintf(&b, " in %d files", n)
+	}
 	for i, path := range r.ConflictingPaths {
 		switch {
 		case i == pathsShown:
 			fmt.Fprintf(&b, " and %d more", len(r.ConflictingPaths)-i)
 		case i == 0:
-			fmt.Fprintf(&b, "\nin %q", clip(path, nameLimit))
+			fmt.Fprintf(&b, ": %q", clip(path, nameLimit))
 		case i < pathsShown:
 			fmt.Fprintf(&b, ", %q", clip(path, nameLimit))
 		}
 	}
 	if verdict := strings.TrimSpace(r.VerdictText); verdict != "" {
-		fmt.Fprintf(&b, "\nthe resolver said: %s", clip(verdict, partLimit))
+		fmt.Fprintf(&b, "; the resolver said: %s", clip(verdict, partLimit))
 	}
 	return b.String()
 }
@@ -110,12 +125,20 @@ func blocking(s Source, agent, description string, evidence ...string) feedback.
 // digits are numbers, and addresses in memory.
 var digits = regexp.MustCompile(`0x[0-9a-fA-F]+|[0-9]+`)
 
-// said is a summary, or that there is none.
-func said(summary string) string {
-	if text := strings.TrimSpace(summary); text != "" {
-		return clip(text, partLimit)
+// said is the first line of a summary, or that there is none; then where to find more, and the other lines: what
+// shows a description as one short line shows the best of it.
+func said(summary, pointer string) string {
+	first, rest, _ := strings.Cut(clip(strings.TrimSpace(summary), partLimit), "\n")
+	if first == "" {
+		first = "it said nothing"
 	}
-	return "it said nothing"
+	if pointer != "" {
+		first += "; " + pointer
+	}
+	if rest = strings.Trim(rest, "\n"); rest != "" {
+		first += "; with more of it:\n" + rest
+	}
+	return first
 }
 
 // stream is the end of what a verifier wrote, where it tells most; "" for nothing.
@@ -130,7 +153,7 @@ func stream(name, text string) string {
 		}
 		text = "…" + text[cut:]
 	}
-	return "\n" + name + ": " + text
+	return ";\n" + name + ": " + text
 }
 
 // clip cuts text to a number of bytes, at a character, and says so with an ellipsis.
