@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,9 @@ type answerOptions struct {
 	reason string
 	resume bool
 	json   bool
+
+	asked string   // id of the escalation that is answered, where it is open
+	kept  []string // stages with a rollback whose work stays, since none was asked for
 }
 
 func (o *answerOptions) flags(cmd *cobra.Command) {
@@ -43,6 +47,8 @@ type answered struct {
 	Warning  string `json:"warning,omitempty"`
 	Closed   bool   `json:"closed"` // nothing of what was answered is left open
 	Status   string `json:"status"` // of the run
+
+	Left []string `json:"left,omitempty"` // ids of the items of which the escalation is still open
 
 	Covered []string `json:"covered,omitempty"` // stages whose approval also holds for the rounds that were granted
 
@@ -122,13 +128,17 @@ func (t *teller) say() {
 
 // tell says what came of the answer.
 func (o *answerOptions) tell(f *teller, id string, kind step.AnswerKind, res engine.Answered) error {
+	left, err := o.left(f.follower, res)
+	if err != nil {
+		return err
+	}
 	next := ""
-	if res.Accepted && !res.Live && !res.CarriedOn && !res.Status.Ended() {
+	if res.Accepted && len(left.Commands) == 0 && !res.Live && !res.CarriedOn && !res.Status.Ended() {
 		next = "pipe resume " + id
 	}
 	if o.json {
 		b, err := view.Marshal(answered{
-			Version: 1, Run: id, Accepted: res.Accepted, Why: res.Why, Warning: res.Warning, Closed: res.Closed,
+			Version: 1, Run: id, Accepted: res.Accepted, Why: res.Why, Warning: res.Warning, Closed: res.Closed, Left: left.Items,
 			Status: res.Status.String(), Covered: res.Covered, Live: res.Live, Command: next,
 		})
 		if err != nil {
@@ -143,7 +153,7 @@ func (o *answerOptions) tell(f *teller, id string, kind step.AnswerKind, res eng
 		return o.after(f.follower, kind, res)
 	}
 	if !res.Accepted {
-		return &statusError{exitFailed, fmt.Errorf("run %s refused the answer: %s", id, res.Why)}
+		return o.refused(f.follower, id, res)
 	}
 	if res.Warning != "" {
 		f.warn(res.Warning)
@@ -152,8 +162,14 @@ func (o *answerOptions) tell(f *teller, id string, kind step.AnswerKind, res eng
 	for _, stage := range res.Covered {
 		fmt.Fprintf(o.out, "the approval of %q covers the rounds that this grants\n", view.OneLine(stage))
 	}
-	if !res.Closed {
-		fmt.Fprintf(o.out, "blocking items are left: the escalation stays open, see `pipe show %s`\n", id)
+	if len(left.Commands) > 0 && !res.CarriedOn { // else it was asked again
+		fmt.Fprintf(o.out, "the escalation stays open for %s; answer it with:\n", view.OneLine(strings.Join(left.Items, ", ")))
+		for _, c := range left.Commands {
+			fmt.Fprintf(o.out, "  %s\n", c)
+		}
+	}
+	if len(o.kept) > 0 {
+		fmt.Fprintf(o.out, "what %s did stays: only --rollback would have undone it\n", view.OneLine(strings.Join(o.kept, ", ")))
 	}
 	switch {
 	case res.Live && !res.Status.Ended():
@@ -162,6 +178,33 @@ func (o *answerOptions) tell(f *teller, id string, kind step.AnswerKind, res eng
 		fmt.Fprintf(o.out, "go on with: %s\n", next)
 	}
 	return o.after(f.follower, kind, res)
+}
+
+// refused says why an answer was refused, and what goes on if nothing is asked any more.
+func (o *answerOptions) refused(f *follower, id string, res engine.Answered) error {
+	v, err := f.p.View(id)
+	if err != nil {
+		return err
+	}
+	v.SetHeld(res.Live)
+	next := ""
+	if _, ok := v.Answered(); ok {
+		next = "; go on with: " + view.Command("resume", id)
+	}
+	return &statusError{exitFailed, fmt.Errorf("run %s refused the answer: %s%s", id, res.Why, next)}
+}
+
+// left gives the escalation that an answer did not close.
+func (o *answerOptions) left(f *follower, res engine.Answered) (view.Question, error) {
+	if !res.Accepted || res.Closed {
+		return view.Question{}, nil
+	}
+	v, err := f.p.View(res.Run.Run)
+	if err != nil {
+		return view.Question{}, err
+	}
+	q, _ := v.Escalation(o.asked, "")
+	return q, nil
 }
 
 // after ends the command: with the run's status where it went on with the run. What stops a run did what it was

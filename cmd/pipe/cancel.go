@@ -23,7 +23,7 @@ func newCancelCmd(a *app) *cobra.Command {
 		Short: "Stop a run and its processes",
 		Long: "Stops a run and its processes; what stands in finally runs all the same. A second one while that runs, or while\n" +
 			"rollbacks run, stops those too.\n\n" +
-			"With --rollback what the stages did is undone, as their rollback says, before finally.",
+			"With --rollback what the stages did is undone, as their rollback says, before finally. It can't be undone later.",
 		Args: between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.ref = args[0]
@@ -40,8 +40,16 @@ func (o *cancelOptions) run(ctx context.Context) error {
 		if err := mayRollBack(v, o.rollback); err != nil {
 			return step.Answer{}, "", err
 		}
+		o.stays(v, o.rollback)
 		return step.Answer{Kind: step.Cancel, Rollback: o.rollback}, "cancelled: run " + v.Info().Run, nil
 	})
+}
+
+// stays notes what a run that is stopped leaves as it is, though it could be undone.
+func (o *answerOptions) stays(v *view.Run, undone bool) {
+	if !undone {
+		o.kept = v.Undoable()
+	}
 }
 
 // mayRollBack refuses --rollback where nothing would be undone.

@@ -51,7 +51,7 @@ func newDecideCmd(a *app) *cobra.Command {
 			"  retry       it was fixed by hand: what escalated reviews again\n" +
 			"  refer-back  a stage runs again, with --note first in its brief\n" +
 			"  override    the items are waived, with --reason, and the run goes on\n" +
-			"  abort       the run is cancelled; with --rollback what the stages did is undone\n\n" +
+			"  abort       the run is cancelled; with --rollback what the stages did is undone, which can't be done later\n\n" +
 			"Of a stage that was interrupted: retry runs it again, override takes it as succeeded, with --output for each\n" +
 			"output that it must give.",
 		Args: between(2, 3),
@@ -96,8 +96,17 @@ func (o *decideOptions) run(cmd *cobra.Command) error {
 		}
 		q, open := v.Escalation(o.id, o.source)
 		said := "decided: " + o.what
-		if open {
+		switch {
+		case kind == step.DecideOverride && len(o.items) > 0:
+			said += " of " + strings.Join(o.items, ", ")
+		case open:
 			said += " for " + strings.Join(q.Sources, ", ")
+		}
+		if open {
+			o.asked = q.ID
+		}
+		if kind == step.DecideAbort {
+			o.stays(v, o.rollback)
 		}
 		interrupted := open && q.Reason == feedback.ReasonInterrupted
 		switch {

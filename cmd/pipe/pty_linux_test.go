@@ -237,7 +237,7 @@ func TestLive(t *testing.T) {
 	}
 	r.keys("typed\n\n")
 	goOn("go-on-1")
-	r.untilText("round 2/3")
+	r.untilText("iteration 2/3")
 	r.resize(60, 24)
 	r.until("the region at 60 columns", func(s string) bool { return widest(s, "──") == 60 })
 	r.resize(120, 30)

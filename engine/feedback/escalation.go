@@ -101,10 +101,15 @@ func (h HistoryEntry) object() *value.Object {
 // messageText is the most characters of one item's text in a message to a person.
 const messageText = 500
 
-// Message is what the person reads: the message of the protocol, each option with the command that takes
-// it; outputs names those that an override of an interrupted stage must give. What stages wrote is made safe
-// for a terminal.
-func (e Escalation) Message(run string, outputs ...string) string {
+// Offer is what the commands of a message may say that only the run knows.
+type Offer struct {
+	Outputs  []string // that an override of an interrupted stage must give
+	Rollback bool     // a stage that was started has a rollback: an abort may undo what it did
+}
+
+// Message is what the person reads: the message of the protocol, each option with the commands that take it.
+// What stages wrote is made safe for a terminal.
+func (e Escalation) Message(run string, o Offer) string {
 	var b strings.Builder
 	b.WriteString("---\n## Feedback Loop Escalation\n\n")
 	fmt.Fprintf(&b, "**Task:** %s\n", markdownName(e.TaskID))
@@ -125,7 +130,7 @@ func (e Escalation) Message(run string, outputs ...string) string {
 	b.WriteString("\n### Feedback History\n\n")
 	e.writeHistory(&b)
 	b.WriteString("\n### Options\n\n")
-	e.writeOptions(&b, run, outputs)
+	e.writeOptions(&b, run, o)
 	b.WriteString("---\n")
 	return b.String()
 }
@@ -173,11 +178,20 @@ func writeIssueList(b *strings.Builder, items []Item) {
 	}
 }
 
+// Named is the source that a command names which answers the escalation, beside its id; "" for none: of several any
+// one would look as if it alone were answered.
+func (e Escalation) Named() string {
+	if len(e.Sources) == 1 || len(e.Sources) > 1 && e.ID == "" {
+		return e.Sources[0]
+	}
+	return ""
+}
+
 // writeOptions writes the three options, each with its command.
-func (e Escalation) writeOptions(b *strings.Builder, run string, outputs []string) {
+func (e Escalation) writeOptions(b *strings.Builder, run string, o Offer) {
 	source := ""
-	if len(e.Sources) > 0 {
-		source = " " + shellWord(e.Sources[0])
+	if name := e.Named(); name != "" {
+		source = " " + shellWord(name)
 	}
 	command := func(what, flags string) {
 		id := ""
@@ -191,12 +205,11 @@ func (e Escalation) writeOptions(b *strings.Builder, run string, outputs []strin
 		command("retry", "")
 		b.WriteString("2. Take the stage as succeeded\n")
 		flags := " --reason TEXT"
-		for _, name := range outputs {
+		for _, name := range o.Outputs {
 			flags += " --output " + shellWord(name) + "=VALUE"
 		}
 		command("override", flags)
-		b.WriteString("3. Abort the task\n")
-		command("abort", "")
+		o.writeAbort(b, command)
 		return
 	}
 	b.WriteString("1. Fix manually and retry the task\n")
@@ -209,8 +222,16 @@ func (e Escalation) writeOptions(b *strings.Builder, run string, outputs []strin
 		b.WriteString("2. Override and accept current state\n")
 		command("override", " --reason TEXT")
 	}
+	o.writeAbort(b, command)
+}
+
+func (o Offer) writeAbort(b *strings.Builder, command func(what, flags string)) {
 	b.WriteString("3. Abort the task\n")
 	command("abort", "")
+	if o.Rollback {
+		b.WriteString("   or abort it and undo what the stages did; later that can't be done:\n")
+		command("abort", " --rollback")
+	}
 }
 
 // shellWord is a word as any POSIX shell reads it back.

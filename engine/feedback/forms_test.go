@@ -113,18 +113,18 @@ func escalation() feedback.Escalation {
 }
 
 func TestEscalationMessage(t *testing.T) {
-	golden(t, "escalation.md", escalation().Message("01JABC"))
+	golden(t, "escalation.md", escalation().Message("01JABC", feedback.Offer{Rollback: true}))
 
 	e := escalation()
 	e.Reason, e.Sources, e.ID, e.History = feedback.ReasonNoChange, []string{"review[1]"}, "", nil
 	e.NotReviewedSince = []feedback.Item{{Severity: feedback.Blocking, File: "b.go", Description: "from another review"}}
-	golden(t, "escalation-no-change.md", e.Message("01JABC"))
+	golden(t, "escalation-no-change.md", e.Message("01JABC", feedback.Offer{}))
 
 	e = feedback.Escalation{ID: "x2", TaskID: "t", Sources: []string{"deploy"}, Reason: feedback.ReasonInterrupted, Iterations: 1, Max: 1}
-	golden(t, "escalation-interrupted.md", e.Message("01JABC"))
+	golden(t, "escalation-interrupted.md", e.Message("01JABC", feedback.Offer{Outputs: []string{"version"}, Rollback: true}))
 	e = escalation()
 	e.NothingToAccept = "the last attempt of \"plan\" failed, so there is nothing to accept"
-	golden(t, "escalation-nothing.md", e.Message("01JABC"))
+	golden(t, "escalation-nothing.md", e.Message("01JABC", feedback.Offer{}))
 }
 
 func TestEscalationContext(t *testing.T) {

@@ -110,6 +110,10 @@ func (d *decider) escalationOf(a step.Answer) (*escalation, string) {
 	if was := d.decidedBefore(a); was != "" {
 		return nil, was + "; " + open
 	}
+	if n := len(d.s.decided); len(names) == 0 && n > 0 {
+		last := &d.s.decided[n-1]
+		return nil, fmt.Sprintf("%s, the last one was %q, and %s decided it: %s", open, last.ID, last.By, last.Decision)
+	}
 	if len(names) == 0 {
 		return nil, open
 	}

@@ -48,8 +48,8 @@ func (r *Run) escalationCommands(e *escalation) []string {
 	var out []string
 	for _, option := range e.options() {
 		words := []string{"decide", run}
-		if len(e.Sources) > 0 {
-			words = append(words, e.Sources[0])
+		if name := e.Named(); name != "" {
+			words = append(words, name)
 		}
 		line := command(append(words, option)...)
 		if e.ID != "" {
@@ -65,6 +65,9 @@ func (r *Run) escalationCommands(e *escalation) []string {
 			}
 		}
 		out = append(out, line)
+		if option == "abort" && len(r.Undoable()) > 0 {
+			out = append(out, line+" --rollback")
+		}
 	}
 	return out
 }

@@ -68,6 +68,55 @@ func (r *Run) EscalationJSON(e feedback.Escalation) ([]byte, error) {
 	return Marshal(out.json())
 }
 
+// isAbout reports whether an escalation asks about a stage: it is a source of it, or the stage whose loop with itself
+// is.
+func (r *Run) isAbout(e *escalation, s *stage) bool {
+	return slices.ContainsFunc(e.Sources, func(path string) bool {
+		return path == s.path || r.tree.stage(path).owner() == s.path
+	})
+}
+
+// askedAbout gives the first open escalation that asks about a stage; nil: none does.
+func (r *Run) askedAbout(s *stage) *escalation {
+	for _, e := range r.open {
+		if r.isAbout(e, s) {
+			return e
+		}
+	}
+	return nil
+}
+
+// escalated is the status that texts give a stage about which a person is asked, whatever its last try came to.
+const escalated = "escalated"
+
+// statusText is the status of a stage as texts show it.
+func (r *Run) statusText(s *stage) string {
+	switch {
+	case s.status == step.Running && r.StatusWord() == Interrupted:
+		return Interrupted
+	case s.status != step.Running && s.status != step.Rejected && r.askedAbout(s) != nil:
+		return escalated
+	}
+	return s.status.String()
+}
+
+// waitsFor says for which decision a stage waits; "" for none.
+func (r *Run) waitsFor(s *stage) string {
+	if e := r.askedAbout(s); e != nil && s.status != step.Running {
+		return "waits for a decision (" + e.ID + ")"
+	}
+	return ""
+}
+
+// openReason says for an explanation that a person is still asked.
+func openReason(s *stage, e *escalation) string {
+	about := "it"
+	if !slices.Contains(e.Sources, s.path) {
+		about = "its loop with itself"
+	}
+	return "a person is asked about " + about + ": escalation " + escalationReason(&e.Escalation)
+}
+
 func (r *Run) raise(at step.Instant, rec step.EscalationRaised) {
 	r.past = feedback.Continue(r.past, &rec.Escalation)
 	rec.Escalation.History = r.past
@@ -117,5 +166,12 @@ func (r *Run) decide(at step.Instant, rec step.EscalationDecided) {
 	}
 	if rec.Closed {
 		r.open = slices.Delete(r.open, i, i+1)
+		return
 	}
+	closed := func(item feedback.Item) bool {
+		now, ok := r.ledger.Get(item.ID)
+		return ok && !now.IsOpen()
+	}
+	e.Blocking = slices.DeleteFunc(slices.Clone(e.Blocking), closed)
+	e.NotReviewedSince = slices.DeleteFunc(slices.Clone(e.NotReviewedSince), closed)
 }

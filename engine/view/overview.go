@@ -21,7 +21,8 @@ type StageState struct {
 	Source    *LoopState   // the loop that it is the source of; nil: of none
 	Target    *LoopState   // the loop that it alone is the target of; nil: of none, or of several
 	OpenItems int          // of those that it is the source of
-	Asked     bool         // it waits for an approval
+	Asked     bool         // it waits for an approval, or for the decision of an escalation
+	Word      string       // its status for people: "escalated" of one about which a person is asked
 	Trouble   string       // what was wrong with its last try, or what keeps it, in one line that is safe to print
 }
 
@@ -39,7 +40,7 @@ func (r *Run) Stages() []StageState {
 	stages := r.tree.ordered()
 	out := make([]StageState, len(stages))
 	for i, s := range stages {
-		out[i] = s.overview()
+		out[i] = r.overview(s)
 		out[i].Target = targets[s.path]
 		if l, ok := r.tree.loopOf[s.path]; ok {
 			state := l.state()
@@ -49,9 +50,10 @@ func (r *Run) Stages() []StageState {
 	return out
 }
 
-func (s *stage) overview() StageState {
+func (r *Run) overview(s *stage) StageState {
 	o := StageState{Path: s.path, Status: s.status, Iteration: s.iteration, Attempt: s.attempts, Took: -1,
-		Composite: s.isComposite(), Asked: s.approval != nil, Trouble: s.remark()}
+		Composite: s.isComposite(), Trouble: s.remark(), Word: r.statusText(s)}
+	o.Asked = s.approval != nil || o.Word == escalated
 	if s.ended && (s.attempts > 0 || s.duration > 0) && s.status != step.Running {
 		o.Took = s.duration
 	}
@@ -69,8 +71,13 @@ func (s *stage) isComposite() bool {
 	if s.node == nil {
 		return false
 	}
+	return s.node.Body != nil || s.isGroup()
+}
+
+// isGroup reports whether the stage stands for the items of a for_each.
+func (s *stage) isGroup() bool {
 	_, item := splitIndex(s.path)
-	return s.node.Body != nil || s.node.ForEach != nil && item < 0
+	return s.node != nil && s.node.ForEach != nil && item < 0
 }
 
 // Ask is one thing that a person is asked.

@@ -84,11 +84,26 @@ func (r *Run) Forgotten(stage string) bool {
 	})
 }
 
+// Undoable gives the stages that were started and have a rollback, in the order of the plan: what they did is undone
+// when the run fails, or when who stops it wishes so.
+func (r *Run) Undoable() []string {
+	var out []string
+	for _, s := range r.tree.ordered() {
+		if s.node == nil || s.node.Rollback == nil || s.isGroup() {
+			continue
+		}
+		if slices.ContainsFunc(s.history, func(e entry) bool { _, ok := e.rec.(step.StageStarted); return ok }) {
+			out = append(out, s.path)
+		}
+	}
+	return out
+}
+
 // ByHand gives what is left to do by hand to undo what the stages did, in order of the rollbacks.
 func (r *Run) ByHand() []string {
 	var out []string
 	for _, b := range r.rollbacks {
-		if b.ended && (b.class != "" || b.strategy == plan.Manual.String()) {
+		if b.ended && (b.class != "" || b.isManual()) {
 			out = append(out, oneLine(b.stage, maxText)+": "+oneLine(b.message, longText))
 		}
 	}
@@ -105,6 +120,20 @@ func (b *rollback) status() string {
 	return step.Succeeded.String()
 }
 
+// isManual reports whether it says what a person is to do, and does nothing.
+func (b *rollback) isManual() bool { return b.strategy == plan.Manual.String() }
+
+// leftToPerson is what texts say of a rollback that nothing but a person can make.
+const leftToPerson = "left to a person"
+
+// text is its status for people.
+func (b *rollback) text() string {
+	if b.isManual() && b.status() == step.Succeeded.String() {
+		return leftToPerson
+	}
+	return b.status()
+}
+
 // remark is what stands behind what is said about the stage otherwise.
 func (b *rollback) remark() string {
 	switch {
@@ -114,6 +143,8 @@ func (b *rollback) remark() string {
 		return "; is being undone (" + oneLine(b.strategy, maxText) + ")"
 	case b.class != "":
 		return "; could not be undone (" + oneLine(b.class, maxText) + ")"
+	case b.isManual():
+		return "; undoing it is " + leftToPerson
 	}
 	return "; undone"
 }
@@ -124,13 +155,16 @@ func (b *rollback) json() jsonRollback {
 }
 
 // rollbackReason says for an explanation what was undone, and how to get back what was there before.
-func rollbackReason(rec step.Record) string {
+func (r *Run) rollbackReason(rec step.Record) string {
 	switch rec := rec.(type) {
 	case step.RollbackStarted:
 		return "what " + quoted(rec.Stage) + " did is undone (" + oneLine(rec.Strategy, maxText) + ")"
 	case step.RollbackFinished:
 		text := "it was undone"
-		if rec.Class != "" {
+		switch {
+		case rec.Class == "" && slices.ContainsFunc(r.rollbacks, func(b *rollback) bool { return b.stage == rec.Stage && b.isManual() }):
+			text = "undoing it is " + leftToPerson
+		case rec.Class != "":
 			text = "it could not be undone (" + oneLine(rec.Class, maxText) + ")"
 		}
 		text = "what " + quoted(rec.Stage) + " did: " + text + because(rec.Message)
@@ -152,7 +186,7 @@ func (t *page) rollbacks(r *Run) {
 	t.blank()
 	rows := [][]string{{"ROLLBACK", "STRATEGY", "STATUS"}}
 	for _, b := range r.rollbacks {
-		rows = append(rows, []string{oneLine(b.stage, maxText), b.strategy, b.status()})
+		rows = append(rows, []string{oneLine(b.stage, maxText), b.strategy, b.text()})
 	}
 	t.table(rows)
 	for _, b := range r.rollbacks {

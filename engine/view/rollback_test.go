@@ -12,11 +12,13 @@ import (
 
 // TestRollback shows what was undone and how to get it back, in lines, text, JSON and reasons.
 func TestRollback(t *testing.T) {
-	r := view.New(&plan.Plan{Name: "p", Graph: plan.Graph{Nodes: []plan.Node{{ID: "a"}, {ID: "b"}}}})
+	r := view.New(&plan.Plan{Name: "p", Graph: plan.Graph{Nodes: []plan.Node{{ID: "a"}, {ID: "b"}, {ID: "c"}}}})
 	var lines []string
 	for _, rec := range []step.Record{
 		step.RunStarted{Run: step.RunInfo{Run: "R", Pipeline: "p"}},
 		step.RunCancelling{By: "ann", Reason: "aborted", Rollback: true},
+		step.RollbackStarted{Effect: "e0", Stage: "c", Strategy: "manual"},
+		step.RollbackFinished{Effect: "e0", Stage: "c", Message: "to be done by hand: turn it off"},
 		step.RollbackStarted{Effect: "e1", Stage: "b", Strategy: "file_restore"},
 		step.RollbackFinished{Effect: "e1", Stage: "b", Message: "put back 1 file", Recovery: "refs/pipe/recovery/R", Files: []string{"x.txt"}},
 		step.RollbackStarted{Effect: "e2", Stage: "a", Strategy: "run"},
@@ -41,6 +43,9 @@ func TestRollback(t *testing.T) {
 	if a, b := r.Stages()[0].Trouble, r.Stages()[1].Trouble; a != "could not be undone (exit)" || b != "undone" {
 		t.Errorf("stages that were undone say %q and %q", a, b)
 	}
+	if got := r.Stages()[2].Trouble; got != "undoing it is left to a person" {
+		t.Errorf("a stage that a person undoes says %q", got)
+	}
 	b, err := r.JSON()
 	if err != nil {
 		t.Fatal(err)
@@ -51,13 +56,15 @@ func TestRollback(t *testing.T) {
 		"run cancelling reason=aborted by=ann rollback=true\n",
 		"b rollback_started strategy=file_restore\n",
 		`b rollback_finished message="put back 1 file" recovery=refs/pipe/recovery/R files=x.txt` + "\n",
-		"  ROLLBACK  STRATEGY      STATUS\n  b         file_restore  succeeded\n  a         run           failed\n",
+		"  ROLLBACK  STRATEGY      STATUS\n  c         manual        left to a person\n  b         file_restore  succeeded\n  a         run           failed\n",
 		"  b: put back 1 file\n  b: what was there before is kept in refs/pipe/recovery/R\n  a: exit status 1\n",
-		`"rollbacks":[{"stage":"b","strategy":"file_restore","status":"succeeded",`,
+		`"rollbacks":[{"stage":"c","strategy":"manual","status":"succeeded",`,
+		`{"stage":"b","strategy":"file_restore","status":"succeeded",`,
 		`"message":"put back 1 file","recovery":"refs/pipe/recovery/R","files":["x.txt"]},{"stage":"a","strategy":"run","status":"failed",`,
 		`it was stopped by ann: aborted; what its stages did is undone`,
 		`what "b" did is undone (file_restore)`,
 		`what "b" did: it was undone: put back 1 file; what was there before is kept in refs/pipe/recovery/R`,
+		`what "c" did: undoing it is left to a person: to be done by hand: turn it off`,
 		`what "a" did: it could not be undone (exit): exit status 1`,
 	} {
 		if !strings.Contains(all, want) {

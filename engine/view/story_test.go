@@ -166,7 +166,7 @@ func (s *story) compare() {
 			Counter feedback.Counter
 			Last    string
 		}
-		Escalations []struct{ ID string }
+		Escalations []feedback.Escalation
 	}
 	if err := json.Unmarshal(s.m.Dump(), &state); err != nil {
 		s.t.Fatal(err)
@@ -179,12 +179,51 @@ func (s *story) compare() {
 			s.t.Errorf("after %q: stage %q is %s, the view says %s", s.lines, st.Path, st.Status, got)
 		}
 	}
+	got := s.open()
+	if len(got) != len(state.Escalations) {
+		s.t.Fatalf("%d escalations are open, the view has %d", len(state.Escalations), len(got))
+	}
+	for i, e := range got {
+		var want []string
+		for _, item := range state.Escalations[i].Blocking {
+			want = append(want, item.ID)
+		}
+		if diff := cmp.Diff(want, e); diff != "" {
+			s.t.Errorf("after %q: the items of an escalation differ (- machine, + view):\n%s", s.lines, diff)
+		}
+	}
 	for _, l := range state.Loops {
 		got, ok := s.run.Loop(l.Counter.Source)
 		if !ok || got.Iteration != l.Counter.Iteration || got.Cap != l.Counter.Cap || got.Last != l.Last {
 			s.t.Errorf("loop of %q is %+v %q, the view says %+v", l.Counter.Source, l.Counter, l.Last, got)
 		}
 	}
+}
+
+// open gives the ids of the items of each open escalation, as the JSON lists them.
+func (s *story) open() [][]string {
+	s.t.Helper()
+	b, err := s.run.JSON()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var doc struct {
+		Escalations []struct {
+			Items []struct {
+				ID string `json:"id"`
+			} `json:"blocking_issues"`
+		}
+	}
+	if err := json.Unmarshal(b, &doc); err != nil {
+		s.t.Fatal(err)
+	}
+	out := make([][]string, len(doc.Escalations))
+	for i, e := range doc.Escalations {
+		for _, item := range e.Items {
+			out[i] = append(out[i], item.ID)
+		}
+	}
+	return out
 }
 
 // outcome ends an effect as the script says: `ok [outputs]`, `items [list]`, `fail class code message` or

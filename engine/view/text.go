@@ -118,14 +118,14 @@ func (t *page) stages(r *Run) {
 	t.blank()
 	rows := [][]string{{"STAGE", "STATUS", "ITERATION", "ATTEMPTS", "TIME", ""}}
 	for _, s := range r.tree.ordered() {
-		row := []string{s.indent() + oneLine(s.path, maxText), s.status.String(), dash(s.iteration), dash(s.attempts), "-", ""}
+		row := []string{s.indent() + oneLine(s.path, maxText), r.statusText(s), dash(s.iteration), dash(s.attempts), "-", ""}
 		if s.ended && (s.attempts > 0 || s.duration > 0) && s.status != step.Running {
 			row[4] = Duration(s.duration)
 		}
-		if s.status == step.Running && r.StatusWord() == Interrupted {
-			row[1] = Interrupted
-		}
 		row[5] = s.remark()
+		if waits := r.waitsFor(s); waits != "" {
+			row[5] = strings.TrimSuffix(waits+"; "+row[5], "; ")
+		}
 		rows = append(rows, row)
 	}
 	widths := t.table(rows)
@@ -270,7 +270,7 @@ func (t *page) approval(r *Run, s *stage) {
 }
 
 func (t *page) escalation(r *Run, e *escalation) {
-	t.b.WriteString(e.Message(r.info.Run, r.wantedOutputs(e)...))
+	t.b.WriteString(e.Message(r.info.Run, feedback.Offer{Outputs: r.wantedOutputs(e), Rollback: len(r.Undoable()) > 0}))
 	if text := e.deadline.text(); text != "" {
 		t.whole(text)
 	}

@@ -55,7 +55,11 @@ func (r *Run) Escalation(id, source string) (Question, bool) {
 		if id != "" && e.ID != id || source != "" && !slices.Contains(e.Sources, source) {
 			continue
 		}
-		return Question{ID: e.ID, Sources: e.Sources, Reason: e.Reason, Options: e.options()}, true
+		q := Question{ID: e.ID, Sources: e.Sources, Reason: e.Reason, Options: e.options(), Commands: r.escalationCommands(e)}
+		for i := range e.Blocking {
+			q.Items = append(q.Items, e.Blocking[i].ID)
+		}
+		return q, true
 	}
 	return Question{}, false
 }
@@ -66,6 +70,9 @@ type Question struct {
 	Sources []string
 	Reason  string
 	Options []string
+
+	Items    []string // ids of what blocks
+	Commands []string // that answer it
 }
 
 // Approvals gives the paths of the stages that wait for an approval, in the order of the plan.

@@ -189,5 +189,9 @@ func decisionReason(s *stage, rec *step.EscalationDecided) string {
 	if rec.Answer == "" {
 		return "nobody decided in time: " + rec.Decision
 	}
-	return "a person decided " + rec.Decision + byWhom(rec.By) + because(rec.Reason) + note
+	what := rec.Decision
+	if !rec.Closed && len(rec.Items) > 0 {
+		what += " of " + oneLine(strings.Join(rec.Items, ", "), maxText)
+	}
+	return "a person decided " + what + byWhom(rec.By) + because(rec.Reason) + note
 }

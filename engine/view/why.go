@@ -46,10 +46,9 @@ func (r *Run) Why(path string) (Explanation, bool) {
 		out.Commands = append(out.Commands, s.commands(r.info.Run)...)
 	}
 	for _, e := range r.open {
-		for _, source := range e.Sources {
-			if source == path {
-				out.Commands = append(out.Commands, r.escalationCommands(e)...)
-			}
+		if r.isAbout(e, s) {
+			out.Reasons = append(out.Reasons, openReason(s, e))
+			out.Commands = append(out.Commands, r.escalationCommands(e)...)
 		}
 	}
 	if !s.isDone() && r.goesOnByResume() {
@@ -80,7 +79,7 @@ type explainer struct{ *Run }
 func (r *Run) WhyRun() Explanation {
 	out := Explanation{Status: r.StatusWord(), Reasons: []string{}, Commands: r.Commands()}
 	for _, e := range r.history {
-		if text := runReason(e.rec); text != "" {
+		if text := r.runReason(e.rec); text != "" {
 			out.Reasons = append(out.Reasons, e.at.String()+" "+text)
 		}
 	}
@@ -112,7 +111,7 @@ func (r *Run) WhyRun() Explanation {
 	return out
 }
 
-func runReason(rec step.Record) string {
+func (r *Run) runReason(rec step.Record) string {
 	switch rec := rec.(type) {
 	case step.RunStarted:
 		return "the run started"
@@ -126,7 +125,7 @@ func runReason(rec step.Record) string {
 		}
 		return "it went on"
 	case step.RollbackStarted, step.RollbackFinished:
-		if text := rollbackReason(rec); text != "" {
+		if text := r.rollbackReason(rec); text != "" {
 			return text
 		}
 	case step.RunCancelling:
@@ -240,7 +239,7 @@ func (r explainer) reasonOf(s *stage, rec step.Record) string {
 	case step.StageStale:
 		return staleReason(rec)
 	case step.RollbackStarted, step.RollbackFinished:
-		return rollbackReason(rec)
+		return r.rollbackReason(rec)
 	case step.CheckFailed:
 		return fmt.Sprintf("its %s_check %q did not hold: %s", rec.When, oneLine(rec.Description, maxText),
 			oneLine(rec.Validation, maxText))

@@ -57,7 +57,7 @@ func isTrouble(s view.StageState) bool {
 	case step.Waiting:
 		return s.Asked || s.Trouble != ""
 	}
-	return false
+	return s.Asked
 }
 
 // tally counts stages by what has become of them.

@@ -36,6 +36,14 @@ func newLook() *look {
 	}
 }
 
+// glyph is the mark of a stage: one about which a person is asked waits, whatever it came to.
+func (l *look) glyph(s view.StageState) string {
+	if s.Asked {
+		return l.glyphs[step.Waiting]
+	}
+	return l.glyphs[s.Status]
+}
+
 // style is how a stage of this kind stands out.
 func (l *look) style(s view.StageState) lipgloss.Style {
 	switch {

@@ -164,7 +164,7 @@ func (p *painter) table(shown []int) *table {
 		r := tableRow{StageState: s, beside: "  ", below: "  ", name: nameOf(s.Path, paths[parentOf(s.Path)]),
 			round: p.roundOf(s), time: p.timeOf(s), remark: remarkOf(s)}
 		if p.width >= narrow {
-			r.status = s.Status.String()
+			r.status = s.Word
 		}
 		t.rows = append(t.rows, r)
 		t.name, t.status = max(t.name, cells(r.name)), max(t.status, len(r.status))
@@ -189,7 +189,7 @@ func (p *painter) table(shown []int) *table {
 func (p *painter) row(t *table, n int) string {
 	r := &t.rows[n]
 	style := p.style(r.StageState)
-	head := p.glyphs[r.Status] + " " + padded(r.name, t.name)
+	head := p.glyph(r.StageState) + " " + padded(r.name, t.name)
 	rest := ""
 	for _, c := range []struct {
 		text  string
@@ -211,7 +211,7 @@ func (p *painter) row(t *table, n int) string {
 
 // roundOf says in which round of its loop a stage is, or how often it came to its start.
 func (p *painter) roundOf(s view.StageState) string {
-	word := "round "
+	word := "iteration "
 	if p.width < narrow {
 		word = ""
 	}
