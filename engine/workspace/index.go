@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -68,6 +70,29 @@ func (x *Index) CommitTree(ctx context.Context, tree string, parents []string, m
 
 // Prefix is where the root lies in the git work tree: "" or "sub/dir/".
 func (x *Index) Prefix() string { return x.v.prefix }
+
+// RestoreCommand is what a person types, in whatever folder, to have all files again as a ref holds them. A linked
+// worktree may be gone by then, as that of a run is when it is over: of one, it is typed in any folder of another.
+func (x *Index) RestoreCommand(ctx context.Context, ref string, left []string) (string, error) {
+	dir, err := x.Line(ctx, "rev-parse", "--absolute-git-dir")
+	if err != nil {
+		return "", err
+	}
+	command, magic, prefix := "git -C "+ShellWord(x.v.root)+" restore", "", ""
+	where := "."
+	if _, err := os.Lstat(filepath.Join(dir, "commondir")); err == nil { // which only a linked one has
+		command, magic, prefix = "git restore", "top,", x.v.prefix
+		where = ":/"
+		if prefix != "" {
+			where = ":(top,literal)" + strings.TrimSuffix(prefix, "/")
+		}
+	}
+	command += " --source=" + ShellWord(ref) + " -- " + ShellWord(where)
+	for _, name := range left {
+		command += " " + ShellWord(":("+magic+"exclude,literal)"+prefix+name)
+	}
+	return command, nil
+}
 
 // Refused reports whether an error is git's, which ran and said no, and the status that it ended with.
 func Refused(err error) (status int, ok bool) {

@@ -24,7 +24,7 @@ type Options struct {
 // Recovery is what the workspace held before something was undone. The zero value is nothing at all.
 type Recovery struct {
 	Name    string   // the ref, or the folder
-	Command string   // puts all of it back, in the root
+	Command string   // puts all of it back, whatever folder it is typed in
 	Later   []string // further ones: what came up, or was changed, between two tries of the same
 }
 
@@ -76,7 +76,10 @@ func (w *Workspace) saveGitOnce(ctx context.Context, names []string, ifDirty boo
 		return Recovery{}, err
 	}
 	base := recoveryRef(opt)
-	r := Recovery{Name: base, Command: restoreCommand(base, left)}
+	r := Recovery{Name: base}
+	if r.Command, err = x.RestoreCommand(ctx, base, left); err != nil {
+		return Recovery{}, err
+	}
 	if tree == headTree && ifDirty {
 		if _, err := x.Line(ctx, "rev-parse", "--quiet", "--verify", base); refused(err) {
 			return Recovery{}, nil
@@ -173,15 +176,6 @@ func committed(ctx context.Context, x *workspace.Index, head string, out workspa
 	return names, list, nil
 }
 
-// restoreCommand is what a person types in the root to have all files again as a ref holds them.
-func restoreCommand(ref string, left []string) string {
-	command := "git restore --source=" + workspace.ShellWord(ref) + " -- ."
-	for _, name := range left {
-		command += " " + workspace.ShellWord(":(exclude,literal)"+name)
-	}
-	return command
-}
-
 // recovery finds what was saved by an earlier try of the same rollback.
 func (w *Workspace) recovery(ctx context.Context, opt Options) (Recovery, error) {
 	if !w.Git() {
@@ -204,16 +198,16 @@ func (w *Workspace) recovery(ctx context.Context, opt Options) (Recovery, error)
 		return Recovery{}, err
 	}
 	left, _, err := committed(ctx, x, commit, out)
-	return Recovery{Name: ref, Command: restoreCommand(ref, left)}, err
+	if err != nil {
+		return Recovery{}, err
+	}
+	command, err := x.RestoreCommand(ctx, ref, left)
+	return Recovery{Name: ref, Command: command}, err
 }
 
-// copied names a folder of copies, by a path that works in the root.
+// copied names a folder of copies.
 func (w *Workspace) copied(dir string) Recovery {
-	path := dir
-	if rel, err := filepath.Rel(w.Root, dir); err == nil && filepath.IsLocal(rel) {
-		path = "./" + filepath.ToSlash(rel)
-	}
-	return Recovery{Name: dir, Command: "cp -a " + workspace.ShellWord(path+"/.") + " ."}
+	return Recovery{Name: dir, Command: "cp -a " + workspace.ShellWord(dir+"/.") + " " + workspace.ShellWord(w.Root+"/.")}
 }
 
 // saveCopies copies the files that are named and there to a folder of their own; state names the tree that

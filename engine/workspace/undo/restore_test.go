@@ -48,7 +48,8 @@ func must(t *testing.T, err error) {
 // repo makes a repository with one commit of a.txt and dir/b.txt, and a .gitignore of *.log.
 func repo(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "it's $here")
+	must(t, os.Mkdir(dir, 0o755))
 	git(t, dir, "init", "-q")
 	write(t, filepath.Join(dir, "a.txt"), "a\n")
 	write(t, filepath.Join(dir, "dir/b.txt"), "b\n")
@@ -115,6 +116,15 @@ var projects = map[string]func(t *testing.T) string{
 		git(t, dir, "add", "-A")
 		git(t, dir, "commit", "-q", "-m", "second")
 		return filepath.Join(dir, "sub")
+	},
+	"subfolder of a worktree": func(t *testing.T) string {
+		dir := filepath.Join(t.TempDir(), "side")
+		git(t, repo(t), "worktree", "add", "-q", "-b", "side", dir)
+		write(t, filepath.Join(dir, "it is/sub/a.txt"), "a\n")
+		write(t, filepath.Join(dir, "it is/sub/dir/b.txt"), "b\n")
+		git(t, dir, "add", "-A")
+		git(t, dir, "commit", "-q", "-m", "second")
+		return filepath.Join(dir, "it is/sub")
 	},
 	"worktree": func(t *testing.T) string {
 		dir := filepath.Join(t.TempDir(), "side")
@@ -238,7 +248,7 @@ func TestRecoveryCommand(t *testing.T) {
 			if got := read(t, w); got.Hash != base.Hash {
 				t.Fatalf("the tree is %v, want %v", got, base)
 			}
-			paste(t, dir, u.Recovery.Command)
+			paste(t, filepath.Join(dir, "dir"), u.Recovery.Command)
 			if got := read(t, w); got.Hash != messed.Hash {
 				t.Errorf("the command gives %v, want %v: %s", got, messed, u.Recovery.Command)
 			}
@@ -373,7 +383,7 @@ func TestRestoreExcluded(t *testing.T) {
 	write(t, filepath.Join(dir, ".tot-docs/task.md"), "two\n")
 	write(t, filepath.Join(dir, "a.txt"), "changed\n")
 	u := restored(t, w, base, options(dir))
-	paste(t, dir, u.Recovery.Command)
+	paste(t, filepath.Join(dir, "dir"), u.Recovery.Command)
 	for name, want := range map[string]string{".tot-docs/task.md": "two\n", "a.txt": "changed\n"} {
 		if b, _ := os.ReadFile(filepath.Join(dir, name)); string(b) != want {
 			t.Errorf("%s holds %q, want %q", name, b, want)
