@@ -35,8 +35,12 @@ func (d *Driver) readFor(ctx context.Context, e step.ReadTree) (step.TreeRead, e
 	} else {
 		out.Tree, err = d.readTree(ctx, e.Since)
 	}
-	if err == nil && e.Head {
+	switch {
+	case err != nil || !e.Head:
+	case ws.Git():
 		out.Tree.Head, err = ws.Head(ctx)
+	default: // what is refused at the end leaves behind what cannot be undone
+		out.Refused = "git_revert reverts commits, and the project is no git work tree; put it under git, or use the strategy file_restore"
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading the workspace before stage %q: %w", e.Stage, err)

@@ -89,7 +89,7 @@ type TreeRead struct {
 	Effect string  `json:"effect"`
 	Tree   Tree    `json:"tree"`
 
-	Refused string `json:"refused,omitempty"` // why its files can't be kept, where ReadTree asks for that
+	Refused string `json:"refused,omitempty"` // why nothing could go back to it, where ReadTree asks for what that takes
 }
 
 // Tree names the state of the workspace.
