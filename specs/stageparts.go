@@ -181,20 +181,27 @@ func (r *reader) pattern(n *yaml.Node) *Leaf[string] {
 	if s == nil {
 		return nil
 	}
-	re, err := regexp.Compile(s.Text)
+	if _, why, help := Pattern(s.Text); why != "" {
+		r.Diags.Errorf(codePattern, s.Span, `"pattern" %s`, why).Help = help
+		return nil
+	}
+	return &Leaf[string]{Value: s.Text, Span: s.Span}
+}
+
+// Pattern compiles a pattern of lines, or says what is wrong with it, after its name, and what to do where there is more
+// to say.
+func Pattern(text string) (re *regexp.Regexp, why, help string) {
+	re, err := regexp.Compile(text)
 	if err != nil {
 		msg := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-		r.Diags.Errorf(codePattern, s.Span, `"pattern" is no regular expression: %s`, strings.ReplaceAll(msg, "`", "\""))
-		return nil
+		return nil, "is no regular expression: " + strings.ReplaceAll(msg, "`", "\""), ""
 	}
 	for _, group := range []string{"file", "line", "description"} {
 		if re.SubexpIndex(group) >= 0 {
-			return &Leaf[string]{Value: s.Text, Span: s.Span}
+			return re, "", ""
 		}
 	}
-	r.Diags.Errorf(codePattern, s.Span, `"pattern" has none of the named groups file, line and description`).
-		Help = `name a group like this: (?P<description>.+)`
-	return nil
+	return nil, "has none of the named groups file, line and description", "name a group like this: (?P<description>.+)"
 }
 
 // forEach reads for_each.

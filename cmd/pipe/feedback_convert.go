@@ -20,6 +20,7 @@ import (
 	"example.com/pipe/engine/feedback"
 	"example.com/pipe/engine/feedback/convert"
 	"example.com/pipe/engine/feedback/report"
+	"example.com/pipe/specs"
 	"example.com/pipe/specs/data"
 )
 
@@ -160,17 +161,31 @@ func (o *convertOptions) input(p *engine.Project) (convert.Input, error) {
 		return convert.Input{}, err
 	}
 	if o.pattern != "" {
-		if in.Pattern, err = regexp.Compile(o.pattern); err != nil {
-			return convert.Input{}, usagef("--pattern is no regular expression: %w", err)
-		}
-		groups := []string{"file", "line", "description", "severity"}
-		for _, name := range in.Pattern.SubexpNames() {
-			if name != "" && !slices.Contains(groups, name) {
-				return convert.Input{}, usagef("--pattern has a group named %q%s", name, orOneOf(name, groups))
-			}
+		if in.Pattern, err = compilePattern(o.pattern); err != nil {
+			return convert.Input{}, err
 		}
 	}
 	return in, nil
+}
+
+// compilePattern takes what a pipeline does, and no group that nobody would read.
+func compilePattern(text string) (*regexp.Regexp, error) {
+	groups := []string{"file", "line", "description", "severity"}
+	if re, err := regexp.Compile(text); err == nil {
+		for _, name := range re.SubexpNames() {
+			if name != "" && !slices.Contains(groups, name) {
+				return nil, usagef("--pattern has a group named %q%s", name, orOneOf(name, groups))
+			}
+		}
+	}
+	re, why, help := specs.Pattern(text)
+	switch {
+	case help != "":
+		return nil, usagef("--pattern %s; %s", why, help)
+	case why != "":
+		return nil, usagef("--pattern %s", why)
+	}
+	return re, nil
 }
 
 // severities reads --severity.
