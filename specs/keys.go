@@ -12,10 +12,13 @@ import (
 )
 
 // reader reads the mappings of the language, by the tables of their keys.
-type reader struct{ *read.Reader }
+type reader struct {
+	*read.Reader
+	reference func() []Section // the tables, which can't name themselves
+}
 
 func newReader(doc *document.Document, diags *diag.List) *reader {
-	return &reader{read.NewReader(doc, diags)}
+	return &reader{read.NewReader(doc, diags), Reference}
 }
 
 // field is a key of a mapping with its value.
@@ -68,11 +71,48 @@ next:
 	}
 	found := (*r.Diags)[before:]
 	for _, f := range unknown {
-		if !remainder(n, f, found) {
+		if remainder(n, f, found) {
+			continue
+		}
+		if !misplaced(r, f, fs, what, keys) {
 			r.Unknown(n, f, what, names)
 		}
 	}
 	return fs, ok
+}
+
+// misplaced reports a key that is none of a mapping, but one of a mapping in it: of those that stand there, else of any.
+func misplaced[T any](r *reader, f field, fs []field, what string, keys []key[T]) bool {
+	var there, all []string
+	for i := range keys {
+		k := &keys[i]
+		if !k.value.isMapping() || !r.isKeyOf(k.value.Keys, f.Name) {
+			continue
+		}
+		if all = append(all, k.name); has(fs, k.name) {
+			there = append(there, k.name)
+		}
+	}
+	if len(there) > 0 {
+		all = there
+	}
+	if len(all) == 0 {
+		return false
+	}
+	write := make([]string, len(all))
+	for i, name := range all {
+		write[i] = name + ": {" + f.Name + ": …}"
+	}
+	r.Diags.Errorf(read.CodeUnknownKey, r.Doc.Span(f.Key), "unknown key %q in %s; it belongs in %s", f.Name, what,
+		strings.Join(all, " or ")).Help = "write " + strings.Join(write, ", or ")
+	return true
+}
+
+// isKeyOf reports whether the mapping of a section may have a key.
+func (r *reader) isKeyOf(section, name string) bool {
+	return slices.ContainsFunc(r.reference(), func(s Section) bool {
+		return s.Name == section && slices.ContainsFunc(s.Keys, func(k Key) bool { return k.Name == name })
+	})
 }
 
 // remainder reports whether a key of a { } is the rest of an expression that a comma split, and that was

@@ -1,5 +1,7 @@
 package specs
 
+import "strings"
+
 // A Section is one kind of mapping in the language, such as a stage, with the keys that it may have.
 type Section struct {
 	Name string
@@ -22,6 +24,11 @@ type Value struct {
 	Form  string   // in words, such as "duration"; empty where Words say it
 	Words []string // one of these
 	Keys  string   // the section of the mapping that it may be, or of those that it holds
+}
+
+// isMapping reports whether it may be a mapping with keys of its own.
+func (v *Value) isMapping() bool {
+	return v.Keys != "" && (v.Form == "mapping" || strings.HasSuffix(v.Form, ", mapping"))
 }
 
 // The forms of values.

@@ -53,6 +53,22 @@ func TestQuestionMark(t *testing.T) {
 	}
 }
 
+// A key that belongs one level deeper is shown where, and not with all the keys of the mapping.
+func TestMisplacedKey(t *testing.T) {
+	for line, want := range map[string]string{
+		"convergence: {same_item: 2}": "it belongs in refine_loop or feedback_loop or verifiers [unknown-key]\nwrite refine_loop: {convergence: …}, or feedback_loop: {convergence: …}, or verifiers: {convergence: …}",
+		"create: {run: x}":            "it belongs in refine_loop [unknown-key]\nwrite refine_loop: {create: …}",
+		"validate: {run: x}":          "it belongs in refine_loop [unknown-key]\nwrite refine_loop: {validate: …}",
+		"feedback_loop: {target_stage: a}, convergence: {same_item: 2}": "it belongs in feedback_loop [unknown-key]\nwrite feedback_loop: {convergence: …}",
+		"agents: 1": "unknown key \"agents\" in stage \"b\"; did you mean \"agent\"? [unknown-key]\nthe keys of stage",
+	} {
+		_, l := ParsePipeline(source.NewFile("p.yaml", "name: p\nversion: 1\nstages: [{id: a, run: x}, {id: b, run: x, "+line+"}]\n"))
+		if len(l) != 1 || !strings.Contains(l[0].Message+" ["+string(l[0].Code)+"]\n"+l[0].Help, want) {
+			t.Errorf("%s: want %q, got:\n%s", line, want, l.Text())
+		}
+	}
+}
+
 // A slip in a required key is one mistake.
 func TestSlipInARequiredKey(t *testing.T) {
 	for text, want := range map[string]string{

@@ -218,6 +218,9 @@ func readAttempt(text string) (attempt, most int, err error) {
 	if err == nil && both {
 		most, err = strconv.Atoi(strings.TrimSpace(max))
 	}
+	if err == nil && both && attempt > most && most > 0 {
+		return 0, 0, usagef("--attempt %q: %d is more than %d, expected the number of the attempt and how many there are, as in 2/5", text, attempt, most)
+	}
 	if err != nil || attempt < 1 || both && most < attempt || attempt > 999_999 || most > 999_999 {
 		return 0, 0, usagef("--attempt %q: expected the number of the attempt and how many there are, as in 2/5", text)
 	}

@@ -190,6 +190,9 @@ func (c *compiler) selfLoop(i int) {
 		out.Convergence = fixed.Convergence(attemptsAlone(), l.Convergence)
 	}
 	out.Rerun = plan.Path
+	if c.judgesOnly(s, own) {
+		return
+	}
 	if own.node.Role == plan.Implementation || own.syn.Loop != nil || own.syn.Feedback != nil { // of which specs reports the latter
 		return
 	}
@@ -202,6 +205,20 @@ func (c *compiler) selfLoop(i int) {
 		d.Related = []diag.Related{{Span: own.syn.Role.Span, Message: "its role is given here"}}
 		d.Help = "write role: implementation there, or drop it"
 	}
+}
+
+// judgesOnly reports a part of a stage that only looks at what others did: running it again would change nothing.
+func (c *compiler) judgesOnly(s, own *stageInfo) bool {
+	kind := c.usedKind(own)
+	if kind == nil || !kind.Judges {
+		return false
+	}
+	d := c.diags.Errorf(CodeLoopTarget, own.syn.Uses.Span, "%s is of the kind %q, which only judges, so there is no work of its own to send back", c.known.Label(s.owner), kind.Name)
+	if d.Help = "give the verifiers to the stage that does the work, and this one a feedback_loop: {target_stage: …} that sends back to it"; s.part == validatePart {
+		d.Help = "create must do the work: let it run a script or an agent, and put what judges into validate"
+	}
+	d.Related = []diag.Related{{Span: s.Span, Message: "what it would be sent back by is here"}}
+	return true
 }
 
 // verifiers compiles the commands that look at what a stage did.

@@ -46,3 +46,20 @@ func TestKindElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// TestKindJudges: what only judges has no work of its own, so nothing sends it back to itself.
+func TestKindJudges(t *testing.T) {
+	opt := options(t)
+	opt.Kinds = []stage.Kind{{Name: "command"}, {Name: "verifiers"}, {Name: "look", Judges: true}, {Name: "join"}}
+	for text, want := range map[string]string{
+		"{id: a, uses: join, role: implementation, verifiers: [{name: t, run: make}]}":                 "",
+		"{id: a, uses: look, verifiers: [{name: t, run: make}]}":                                       `6:19: error: stage "a" is of the kind "look", which only judges, so there is no work of its own to send back [loop-target]`,
+		"{id: a, refine_loop: {create: {uses: look}, validate: {run: \"true\", feedback: {path: f}}}}": `which only judges`,
+		"{id: a, refine_loop: {create: {run: make}, validate: {uses: look}}}":                          "",
+	} {
+		_, ds := compileText(t, "name: p\nversion: 1\nstages:\n  - {id: w, role: implementation, run: make}\n\n  - "+text+"\n", opt)
+		if got := ds.Short(); (want == "") != (got == "") || !strings.Contains(got, want) || strings.Count(got, "\n") > 1 {
+			t.Errorf("%s:\n%s", text, got)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package explain_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,6 +51,27 @@ func TestExplain(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestReportIsWhole: however many words a format has, those that were overridden are there, also on a narrow terminal.
+func TestReportIsWhole(t *testing.T) {
+	r := &explain.Report{Format: "semgrep"}
+	for i := range 60 {
+		r.Words = append(r.Words, explain.Word{Word: fmt.Sprintf("WORD_%02d", i), Severity: "advisory"})
+	}
+	r.Words[59].Severity, r.Words[59].Default = "blocking", "advisory"
+	p := &explain.Pipeline{Graph: explain.Graph{Stages: []explain.Stage{{ID: "scan", Report: r}}}}
+	for _, width := range []int{0, 60} {
+		text := p.Text(width)
+		if !strings.Contains(text, "  scan reads semgrep: WORD_59 -> blocking (overridden, else") || !strings.Contains(text, "WORD_58 -> advisory") {
+			t.Errorf("in %d columns a word is missing:\n%s", width, text)
+		}
+		for line := range strings.Lines(text[strings.Index(text, "scan reads"):]) {
+			if width > 0 && len(line) > width+1 {
+				t.Errorf("in %d columns a line is longer: %q", width, line)
+			}
+		}
 	}
 }
 

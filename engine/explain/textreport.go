@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"example.com/pipe/engine/feedback/convert"
@@ -16,14 +17,14 @@ func (t *page) reports(g *Graph) {
 		if s.Report == nil || s.Report.Format == convert.Items && !s.Report.changed() {
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("  %s reads %s: %s", view.OneLine(s.ID), s.Report.Format, view.OneLine(s.Report.text())))
+		lines = append(lines, fmt.Sprintf("  %s reads %s: %s", view.OneLine(s.ID), s.Report.Format, s.Report.text()))
 	}
 	if len(lines) == 0 {
 		return
 	}
 	t.section("reports: what a tool's word for how severe a finding is becomes")
 	for _, l := range lines {
-		t.line(l)
+		t.line(view.Wrap(l, t.width)) // whole: a word that is cut off would be one that nobody knows of
 	}
 }
 
@@ -36,20 +37,24 @@ func (r *Report) changed() bool {
 	return false
 }
 
+// text says what the words become, those first that were overridden.
 func (r *Report) text() string {
-	var out []string
+	var changed, rest []string
 	for _, w := range r.Words {
-		text := w.Word + " -> " + w.Severity
+		word := view.OneLine(w.Word)
+		text := word + " -> " + w.Severity
 		if w.Severity == "none" {
-			text = w.Word + " -> no finding"
+			text = word + " -> no finding"
 		}
 		if w.Default != "" {
-			text += " (overridden, else " + w.Default + ")"
+			changed = append(changed, text+" (overridden, else "+w.Default+")")
+			continue
 		}
-		out = append(out, text)
+		rest = append(rest, text)
 	}
+	out := slices.Concat(changed, rest)
 	if r.Other != "" {
-		out = append(out, "other words as "+r.Other)
+		out = append(out, "other words as "+view.OneLine(r.Other))
 	}
 	return strings.Join(out, ", ")
 }

@@ -28,6 +28,7 @@ type Kind struct {
 
 	Outputs   []Field // that it gives whenever it succeeds: a stage has them without declaring them
 	Elsewhere bool    // what it judges does not lie in the workspace, so that a target may act and leave its tree as it was
+	Judges    bool    // it does no work of its own: it only looks at what others did, so nothing can be sent back to it
 	Check     func(*CheckPass)
 	Run       func(context.Context, *Call) (Outcome, error)
 }

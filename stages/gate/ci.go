@@ -47,8 +47,9 @@ func NewCI(starter *proc.Starter) stage.Kind {
 			{Name: keyWorkflow, Type: value.Of(value.String), Required: true,
 				Doc: "the name of the workflow, unless the script gives another", Example: "build"},
 		},
-		Check: func(p *stage.CheckPass) { checker.Config(p, keyRun) },
-		Run:   r.ci,
+		Judges: true,
+		Check:  func(p *stage.CheckPass) { checker.Config(p, keyRun) },
+		Run:    r.ci,
 	}
 }
 

@@ -62,6 +62,7 @@ func New(starter *proc.Starter) stage.Kind {
 			{Name: keyRepo, Type: value.Of(value.String),
 				Doc: "what is judged; by default the name of the git remote, or of the folder", Example: "shop/backend"},
 		},
+		Judges: true,
 		Check: func(p *stage.CheckPass) {
 			checker.Config(p, keyRun)
 			checkLines(p)

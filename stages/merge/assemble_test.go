@@ -145,6 +145,7 @@ func TestCheck(t *testing.T) {
 	}{
 		"":                  {New(nil), config("a", "b", "true")},
 		"script-syntax":     {New(nil), config("a", "b", "if")},
+		"merge-same-branch": {New(nil), config("a", "a", "true")},
 		"script-empty":      {NewAssemble(nil), append(parts("", "a"), value.Field{Name: "fix", Value: " "})},
 		"assemble-branches": {NewAssemble(nil), parts("true", "a", "b", "a")},
 	} {

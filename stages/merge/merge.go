@@ -80,9 +80,32 @@ func New(starter *proc.Starter) stage.Kind {
 		},
 		Outputs:   outputs(),
 		Elsewhere: true,
-		Check:     func(p *stage.CheckPass) { checker.Config(p, keyResolve) },
-		Run:       r.merge,
+		Check: func(p *stage.CheckPass) {
+			checker.Config(p, keyResolve)
+			checkOneBranch(p)
+		},
+		Run: r.merge,
 	}
+}
+
+// CodeSameBranch is the code of a merge of a branch into itself.
+const CodeSameBranch diag.Code = "merge-same-branch"
+
+// checkOneBranch reports a merge of a branch into itself, as far as that is known before the run.
+func checkOneBranch(p *stage.CheckPass) {
+	from, _ := p.Config.Get(keyFrom)
+	into, _ := p.Config.Get(keyInto)
+	name, isText := from.(string)
+	if !isText || from != into || name == "" || strings.Contains(name, "${{") {
+		return
+	}
+	span := p.Span
+	if at, ok := p.Scalars[keyFrom]; ok {
+		span = at.Span
+	}
+	p.Report(diag.Diagnostic{Severity: diag.Error, Code: CodeSameBranch, Span: span,
+		Message: fmt.Sprintf("the branch %q would be merged into itself", name),
+		Help:    "name two branches: from the one with the work, into the one that gets it"})
 }
 
 type runner struct {
