@@ -14,25 +14,26 @@ import (
 // checker reads the records of a run beside its plan, and says which invariant they break. It keeps a model of
 // its own, so that it does not believe what the machine believes.
 type checker struct {
-	plan    *plan.Plan
-	stages  map[string]*modelStage
-	items   map[string]feedback.Item
-	order   []string // ids of items
-	rounds  map[feedback.Pair]int
-	granted map[feedback.Pair]int
-	raised  map[string]feedback.Escalation
-	open    map[string]string // running tries: effect → path
-	jobs    int
-	tree    func() string // what the workspace holds at this moment
-	retried bool          // the records that follow are of a retry
-	asking  map[string]bool
-	finally map[string]bool // by owner: what stands in its finally may run
-	had     map[string]bool // by owner: its finally has begun in this execution
-	asked   map[string]step.ApprovalAsked
-	left    map[string]string // by path of a stage that something verifies: the tree that it left, until anything else may have changed it
-	now     step.Instant
-	alone   bool // the run is unattended
-	stopped bool // a cancel stopped what stands in finally, too
+	plan     *plan.Plan
+	stages   map[string]*modelStage
+	items    map[string]feedback.Item
+	order    []string // ids of items
+	rounds   map[feedback.Pair]int
+	granted  map[feedback.Pair]int
+	raised   map[string]feedback.Escalation
+	open     map[string]string // running tries: effect → path
+	jobs     int
+	tree     func() string   // what the workspace holds at this moment
+	retried  bool            // the records that follow are of a retry
+	attempts []feedback.Pair // of that retry: refine loops that may make one more attempt
+	asking   map[string]bool
+	finally  map[string]bool // by owner: what stands in its finally may run
+	had      map[string]bool // by owner: its finally has begun in this execution
+	asked    map[string]step.ApprovalAsked
+	left     map[string]string // by path of a stage that something verifies: the tree that it left, until anything else may have changed it
+	now      step.Instant
+	alone    bool // the run is unattended
+	stopped  bool // a cancel stopped what stands in finally, too
 
 	runs   map[string]map[int]bool // by path: the iterations in which it started
 	person bool                    // a person decided an escalation: then bounds don't hold
@@ -124,7 +125,7 @@ func (c *checker) record(r step.Record) {
 	}
 	c.escalating = escalates
 	if _, ok := r.(step.StageStale); !ok {
-		c.retried = false
+		c.retried, c.attempts = false, nil
 	}
 	switch r := r.(type) {
 	case step.RunStarted:
@@ -250,6 +251,11 @@ func (c *checker) stale(r step.StageStale) {
 	delete(c.left, c.verified(r.Stage))
 	if r.Anew {
 		c.countAnew(r.Stage)
+	}
+	for _, pair := range c.attempts {
+		if pair.Target == r.Stage && r.Cause == step.ByFeedback {
+			c.rounds[pair]++
+		}
 	}
 	if r.Cancel {
 		return
@@ -637,7 +643,10 @@ func (c *checker) decided(r step.EscalationDecided) {
 		target := c.targetOf(source)
 		pair := feedback.Pair{Source: source, Target: target}
 		c.granted[pair] += r.Rounds
-		if r.Decision == "refer-back" || r.Decision == "retry" && n.Refine != nil {
+		if r.Decision == "retry" && n.Refine != nil {
+			c.attempts = append(c.attempts, pair) // unless what was made by hand is validated
+		}
+		if r.Decision == "refer-back" {
 			c.rounds[pair]++
 			c.checkRounds(pair, n)
 		}
