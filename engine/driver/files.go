@@ -33,6 +33,25 @@ func (d *Driver) readTree(ctx context.Context, since string) (step.Tree, error) 
 	return out, nil
 }
 
+// readCompared reads the state of the workspace for an answer, and which of the files that differ from what was shown
+// are not tracked.
+func (d *Driver) readCompared(ctx context.Context, since string) (step.Tree, error) {
+	out, err := d.readTree(ctx, since)
+	if err != nil || len(out.Changed) == 0 || out.Tracked == out.Hash {
+		return out, err
+	}
+	loose, err := d.opt.Workspace.Changed(ctx, out.Tracked, out.Hash)
+	if err != nil {
+		return step.Tree{}, fmt.Errorf("looking for files that are not tracked: %w", err)
+	}
+	for _, name := range out.Changed {
+		if _, ok := slices.BinarySearch(loose, name); ok {
+			out.Untracked = append(out.Untracked, name)
+		}
+	}
+	return out, nil
+}
+
 // reportPaths gives where the stages of a graph leave their reports, and refine loops their findings, as far as it is
 // known before the run: they are no part of the tree.
 func reportPaths(g *plan.Graph) []string {

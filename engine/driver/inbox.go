@@ -190,7 +190,7 @@ func (d *Driver) withTree(ctx context.Context, a step.Answer, shown string) (ste
 	if a.Kind == step.Cancel {
 		return a, nil
 	}
-	tree, err := d.readTree(ctx, shown)
+	tree, err := d.readCompared(ctx, shown)
 	if errors.Is(err, workspace.ErrUnknownTree) { // then what differs can't be named
 		tree, err = d.readTree(ctx, "")
 	}

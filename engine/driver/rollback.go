@@ -33,7 +33,7 @@ func (d *Driver) readFor(ctx context.Context, e step.ReadTree) (step.TreeRead, e
 			out.Refused, err = diag.Escape(err.Error()), nil
 		}
 	} else {
-		out.Tree, err = d.readTree(ctx, e.Since)
+		out.Tree, err = d.readCompared(ctx, e.Since)
 	}
 	switch {
 	case err != nil || !e.Head:

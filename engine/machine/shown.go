@@ -54,12 +54,14 @@ func (m *Machine) LastTree() (hash string, known bool) {
 // treeDiffers says how the workspace differs from what a person was shown: by what voids the answer, which is a tracked
 // file or one of those named; and by what is only worth a warning.
 func treeDiffers(was, now step.Tree, named []string) (void, warning string) {
-	files := listed(now.Changed)
 	switch {
 	case was.Hash == now.Hash:
 		return "", ""
 	case was.Tracked != now.Tracked:
-		return "the tree changed" + files, ""
+		tracked := slices.DeleteFunc(slices.Clone(now.Changed), func(name string) bool {
+			return slices.Contains(now.Untracked, name) && !slices.Contains(named, name)
+		})
+		return "the tree changed" + listed(tracked), ""
 	}
 	var hit []string
 	for _, name := range now.Changed {
@@ -70,7 +72,7 @@ func treeDiffers(was, now step.Tree, named []string) (void, warning string) {
 	if len(hit) > 0 {
 		return "what the items or the work on them name changed" + listed(hit), ""
 	}
-	return "", "untracked files changed" + files
+	return "", "untracked files changed" + listed(now.Changed)
 }
 
 // maxListed is how many files a message names.

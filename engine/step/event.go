@@ -97,7 +97,9 @@ type Tree struct {
 	Hash    string   `json:"hash"`              // of all files that count (feedback.md, "The tree")
 	Tracked string   `json:"tracked"`           // of the tracked ones alone
 	Changed []string `json:"changed,omitempty"` // files that differ from the tree that was named in the effect, sorted
-	Head    string   `json:"head,omitempty"`    // the commit that is checked out, where the effect asks for it; "" also where there is none yet
+	// Untracked are those of Changed that are there and not tracked, where an answer is compared with the tree.
+	Untracked []string `json:"untracked,omitempty"`
+	Head      string   `json:"head,omitempty"` // the commit that is checked out, where the effect asks for it; "" also where there is none yet
 }
 
 // Resumed says that a process has taken over the run.
