@@ -55,7 +55,7 @@ func (p *project) final(t *testing.T) string {
 	}
 	b.WriteString(ended(p.journal(t)))
 	fmt.Fprintf(&b, "tree %s\n", p.tree(t))
-	return masked(b.String())
+	return masked(strings.ReplaceAll(b.String(), p.workspace(), "WORKSPACE"))
 }
 
 // derived reads the files of the last run that follow from its journal.
