@@ -139,6 +139,7 @@ func (c *checker) record(r step.Record) {
 	case step.StageRejected:
 		c.stage(r.Stage).status = step.Rejected
 	case step.RunResumed:
+		c.person = c.person || r.Tree != nil // what was changed by hand is looked at again, which is in no bound
 		clear(c.left)
 	case step.RunWaiting:
 		c.nobody("waits")
@@ -243,7 +244,8 @@ func (c *checker) stale(r step.StageStale) {
 		owner, _, _, _ := c.node(strings.TrimSuffix(prefix, "/"))
 		within = owner.Loop != nil
 	}
-	if c.retried && !within && n.Loop == nil && c.met(r.Stage) && slices.ContainsFunc(g.Nodes, func(o plan.Node) bool {
+	inside := prefix != "" && (n.Body != nil || n.ForEach != nil) // it goes with what it is part of
+	if c.retried && !within && !inside && n.Loop == nil && c.met(r.Stage) && slices.ContainsFunc(g.Nodes, func(o plan.Node) bool {
 		return o.Loop != nil && &g.Nodes[o.Loop.Target] == n
 	}) {
 		c.breaks("a retry keeps what was done by hand", "%s runs again", r.Stage)

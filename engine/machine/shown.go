@@ -218,8 +218,11 @@ func (s *state) liveFrames() []*frame {
 			out = append(out, i.body)
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, (*frame).isClosing)
 }
+
+// isClosing reports whether what stands in a frame's finally has begun: the rest of it has ended for good.
+func (f *frame) isClosing() bool { return f.final != nil && f.final.outcome != step.UnknownRunStatus }
 
 // loops reports whether a graph, or one inside it, has a loop.
 func (g *graph) loops() bool {

@@ -402,6 +402,7 @@ func (w *world) byHand() {
 	w.hands++
 	w.counts.hands++
 	w.tree = fmt.Sprintf("T-hand-%d", w.hands)
+	w.check.person = true // what is looked at again for it is in no bound
 	w.check.person = true // what stood on it runs again
 }
 
