@@ -125,6 +125,9 @@ func (d *decider) notRun(i, failed *instance) {
 // dependentParts gives what of a dependent stage can't run when i can't: the item with the same index, all
 // items that have not ended, or the whole.
 func (d *decider) dependentParts(i, dep *instance) []*instance {
+	if dep.isSelf() && dep.isGroup() && dep.status == step.Running && i.item < 0 && dep.target() == i {
+		return nil // it verifies each item that is done, whatever became of others, in whichever order they end
+	}
 	if !dep.isGroup() || dep.status != step.Running {
 		if i.item >= 0 { // the whole fails when its group does
 			return nil

@@ -82,7 +82,7 @@ func (p *preparation) handOver() {
 	} else {
 		p.brief, p.briefIDs = p.d.newBrief(i, loops)
 	}
-	for _, l := range loops {
+	for _, l := range inOrder(s, loops) {
 		p.items = withItems(p.items, s.ledger.Open(l.counter.Source))
 	}
 	if i.isSource() {
