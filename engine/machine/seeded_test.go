@@ -53,8 +53,6 @@ var seededBugs = []seededBug{
 		"item.Unfixed >= c.SameItem", "item.Unfixed >= 0"},
 	{"a rule fires on what was counted", "convergence.go",
 		"item.Disputes >= c.Disputed", "item.Disputes >= 0"},
-	{"two orders of ending differ", "join.go",
-		"	d.unify(j.members)\n", ""},
 	{"a deadline that passed comes before a later answer", "escalate.go",
 		"o.until <= d.at", "o.until <= 0"},
 	{"an unattended run waits for nobody", "composite.go",
