@@ -96,8 +96,8 @@ func TestSARIF(t *testing.T) {
 			"*api/a.go:3 |*lib/b.go:3 |*api/lib/b c.go:3 |*\"/x.go\" dropped: it leaves|* web/c.js:3 |*file \"/etc/passwd\" dropped: it leaves|*\"https://host.example/x.go\" dropped|*\"/file://host/repo/x.go\" dropped" +
 				"|* top/art.go:3 |* top/src/d.go:3 |* api/e.go:3 |* api/f.go:3 |*\"/C:/g.go\" dropped|*api/%zz.go:3 |*advisory :3 (T) "},
 		{"a base that lies elsewhere", log(`"results": [` + strings.Join([]string{at(`{"uri": "lib/b.go", "uriBaseId": "W"}`), at(`{"uri": "a.go", "uriBaseId": "W"}`), at(`{"uri": "nosuch.go", "uriBaseId": "W"}`), at(`{"index": 0}`)}, ",") + `],
-			"originalUriBaseIds": {"W": {"uri": "file:///home/runner/work/"}}, "artifacts": [{"location": {"uri": "lib/b%20c.go", "uriBaseId": "W"}}]`), 1,
-			"* lib/b.go:3 |* api/a.go:3 |*\"/home/runner/work/nosuch.go\" dropped|* api/lib/b c.go:3 "},
+			"originalUriBaseIds": {"W": {"uri": "file:///elsewhere/src/"}}, "artifacts": [{"location": {"uri": "lib/b%20c.go", "uriBaseId": "W"}}]`), 1,
+			"* lib/b.go:3 |* api/a.go:3 |*\"/elsewhere/src/nosuch.go\" dropped|* api/lib/b c.go:3 "},
 		{"the text that a fix replaces", results(`{"message": {"text": "m"}, "fixes": [{"artifactChanges": [{"artifactLocation": {"uri": "a.go"}, "replacements": [{"deletedRegion": {"startLine": 2, "startColumn": 1, "endColumn": 3, "snippet": {"text": "if", "rendered": {}}}, "insertedContent": {"text": "while"}}]}]}]}`), 1,
 			"*  fix: replace \"if\" at 2:1-2:3 of a.go with \"while\"\n"},
 		{"a place without a file", results(`{"message": {"text": "m"}, "locations": [{"logicalLocations": [{"name": "f", "fullyQualifiedName": "p.f"}]}]}`, `{"message": {"text": "n"}, "analysisTarget": {"uri": "a.go"}}`), 1,
